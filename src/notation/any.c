@@ -38,11 +38,12 @@ static const tesela__notation_row any_rows[] = {
     {.facts = {"register", "a register layout or a tile in memory", "local(3, 4).spatial(2, 3)", 0,
                TESELA__KIND(TESELA_KIND_REGISTER) | TESELA__KIND(TESELA_KIND_SHARED) |
                    TESELA__KIND(TESELA_KIND_GLOBAL),
-               false},
+               true},
      .looks_like = tesela__looks_expression,
      .read = tesela__any_read_expression,
      .print = tesela__any_print_expression,
-     .to_layout = tesela__any_relate_expression},
+     .to_layout = tesela__any_relate_expression,
+     .write = tesela__write_register},
     {.facts = {"device", "a device layout", "f16[1000,200] stick(dim_order=[0,1])", TESELA_NEEDS_TARGET,
                TESELA__KIND(TESELA_KIND_DEVICE), false},
      .looks_like = tesela__looks_device,
@@ -59,9 +60,11 @@ static const tesela__notation_row any_rows[] = {
      .looks_like = tesela__looks_cute,
      .read = tesela__any_read_cute,
      .write = tesela__cute_write},
-    {.facts = {"triton", "a Triton layout", "#ttg.blocked<{sizePerThread = [1, 4], ..}>", TESELA_NEEDS_ARRAY,
-               0, false},
-     .looks_like = tesela__looks_triton},
+    {.facts = {"triton", "a Triton layout", "f32[32,16] #ttg.blocked<{sizePerThread = [1, 4], ..}>",
+               TESELA_NEEDS_ARRAY | TESELA_TAKES_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), true},
+     .looks_like = tesela__looks_triton,
+     .read = tesela__triton_read,
+     .write = tesela__triton_write},
     {.facts = {"onednn", "a oneDNN tag", "nChw16c", TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_RELATION),
                true},
      .looks_like = tesela__looks_onednn,
@@ -121,13 +124,33 @@ static const tesela__notation_row any_rows[] = {
                TESELA__KIND(TESELA_KIND_RELATION), false},
      .looks_like = tesela__looks_einops,
      .read = tesela__einops_read},
+    {.facts = {"axe", "an Axe layout", "S[(128, 256) : (1@TLane, 1@TCol)] + R[2 : 4@warpid] + 5@m",
+               TESELA_TAKES_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), true},
+     .looks_like = tesela__looks_axe,
+     .read = tesela__axe_read,
+     .print = tesela__axe_print_any,
+     .write = tesela__axe_write},
+    {.facts = {"einops", "an einops pattern", "b (h w) c -> b h w c", TESELA_NEEDS_ARRAY, 0, false},
+     .looks_like = tesela__looks_einops},
 };
 
 enum { ANY_ROWS = sizeof any_rows / sizeof any_rows[0], ANY_NAMES = 200 };
 
+/* Targets of tesela_translate beside the rows: kinds of the row register that are no register layouts. */
+static const tesela__notation_row any_targets[] = {
+    {.facts = {.name = "shared", .words = "a tile in shared memory", .written = true},
+     .read = tesela__any_read_expression,
+     .write = tesela__write_shared},
+    {.facts = {.name = "global", .words = "a tile in global memory", .written = true},
+     .read = tesela__any_read_expression,
+     .write = tesela__write_global},
+};
+
 const tesela__notation_row *tesela__notation_row_of(const char *name) {
   for (int i = 0; i < ANY_ROWS; i++)
     if (strcmp(any_rows[i].facts.name, name) == 0) return &any_rows[i];
+  for (size_t i = 0; i < sizeof any_targets / sizeof any_targets[0]; i++)
+    if (strcmp(any_targets[i].facts.name, name) == 0) return &any_targets[i];
   return NULL;
 }
 
@@ -176,6 +199,12 @@ static void any_list_names(bool written, char *out, size_t room) {
   for (int i = 0; i < ANY_ROWS; i++)
     if ((written ? any_rows[i].facts.written : any_rows[i].read != NULL) && n < room)
       n += (size_t)snprintf(out + n, room - n, "%s%s", n ? ", " : "", any_rows[i].facts.name);
+}
+
+int tesela__notation_claims(const char *text, size_t length) {
+  int claims = 0;
+  for (int i = 0; i < ANY_ROWS; i++) claims += any_rows[i].looks_like(text, length);
+  return claims;
 }
 
 tesela_status tesela__fail_target(const char *name, tesela_error *err) {
@@ -305,11 +334,10 @@ static tesela_status any_shift(tesela_status status, size_t by, tesela_xla_repai
   return status;
 }
 
-/* Can a layout of this row satisfy the request? A device layout may become an XLA layout; a relation also a register layout. */
+/* Can a layout of this row satisfy the request? A device layout may become an XLA layout, a relation any of the other kinds. */
 static bool any_can_be(const any_wanted *wanted, const tesela__notation_row *row) {
-  const bool relation = row->facts.kinds == TESELA__KIND(TESELA_KIND_RELATION);
-  return any_allows(wanted, row) || (wanted->kind == TESELA_KIND_XLA &&
-                                     (relation || row->facts.kinds == TESELA__KIND(TESELA_KIND_DEVICE)));
+  return any_allows(wanted, row) || row->facts.kinds == TESELA__KIND(TESELA_KIND_RELATION) ||
+         (wanted->kind == TESELA_KIND_XLA && row->facts.kinds == TESELA__KIND(TESELA_KIND_DEVICE));
 }
 
 static tesela_status any_refuse(const any_text *t, const any_wanted *wanted, const char *words,
@@ -332,7 +360,7 @@ static tesela_status any_check_row(const any_text *t, const tesela__notation_row
   }
   for (int i = 0; i < 2; i++)
     if (!any_can_be(wanted[i], row)) return any_refuse(t, wanted[i], row->facts.words, err);
-  if (!array && (row->facts.needs & TESELA_NEEDS_ARRAY))
+  if (!array && (row->facts.needs & (TESELA_NEEDS_ARRAY | TESELA_TAKES_ARRAY)) == TESELA_NEEDS_ARRAY)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, (int64_t)t->at, "%s needs type and dims before it: %s",
                         row->facts.words, row->facts.example);
   return TESELA_OK;
@@ -342,16 +370,13 @@ static tesela_status any_check_row(const any_text *t, const tesela__notation_row
 static tesela_status any_check_kind(const any_text *t, tesela_any_layout *any, tesela_error *err) {
   const any_wanted *wanted[] = {&t->named, &t->demanded};
   for (int i = 0; i < 2; i++) {
-    tesela_xla_shape shape;
     if (wanted[i]->kind == 0 || wanted[i]->kind == any->kind) continue;
-    const bool becomes = any->kind == TESELA_KIND_DEVICE || any->kind == TESELA_KIND_RELATION;
-    if (wanted[i]->kind != TESELA_KIND_XLA || !becomes)
+    if (!tesela__any_may_become(any, wanted[i]->kind))
       return any_refuse(t, wanted[i], tesela_kind_words(any->kind), err);
-    tesela_status status = tesela_any_to_xla(any, &shape, err);
+    tesela_status status = tesela__any_become(any, wanted[i]->kind, err);
+    if (status != TESELA_OK && err && err->at < 0) err->at = (int64_t)t->at;
     if (status != TESELA_OK) return status;
-    any->kind = TESELA_KIND_XLA;
-    any->notation = &any_rows[ANY_XLA].facts;
-    any->shape = shape;
+    any->notation = &any_rows[any->kind == TESELA_KIND_XLA ? ANY_XLA : ANY_EXPRESSION].facts;
   }
   return TESELA_OK;
 }

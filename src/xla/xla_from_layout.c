@@ -292,12 +292,13 @@ static bool from_solve(from_state *s, tesela_xla_layout *out) {
 }
 
 /* Is the text's relation that of the layout? */
-static tesela_status from_check(const tesela_layout *layout, const tesela_xla_shape *shape,
+static tesela_status from_check(const tesela_layout *layout, const tesela_xla_shape *shape, int64_t *places,
                                 tesela_error *err) {
   tesela_layout back;
   tesela_difference difference;
   tesela_status status = tesela_xla_to_layout(shape, &back, err);
   if (status != TESELA_OK) return status;
+  *places = back.axis[0].extent;
   memcpy(back.axis[0].name, layout->axis[0].name, sizeof back.axis[0].name);
   status = tesela_layout_compare(layout, &back, &difference, err);
   if (status == TESELA_OK && !difference.same)
@@ -318,11 +319,9 @@ static tesela_status from_make(from_state *s, tesela_xla_shape *shape, tesela_tr
   if (layout->bits != 8 * tesela_dtype_bytes(layout->dtype)) made.element_bits = layout->bits;
   tesela_status status =
       tesela_xla_shape_make(&result, layout->dtype, layout->rank, layout->shape, &made, err);
-  if (status == TESELA_OK) status = from_check(layout, &result, err);
-  if (status != TESELA_OK) return status;
-  if (!tesela__is_empty(layout)) answer->places = tesela__max(answer->places, from_places(&s->tiling));
-  *shape = result;
-  return TESELA_OK;
+  if (status == TESELA_OK) status = from_check(layout, &result, &answer->text_places, err);
+  if (status == TESELA_OK) *shape = result;
+  return status;
 }
 
 /* ---- all of it -------------------------------------------------------------------------------------------------------------- */

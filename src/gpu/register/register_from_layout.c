@@ -235,6 +235,8 @@ tesela_status tesela_register_from_layout(const tesela_layout *layout, tesela_re
   if (status != TESELA_OK || answer->verdict == TESELA_IMPOSSIBLE) return status;
   status = tesela__register_accept(&s.result, err);
   if (status == TESELA_OK) status = back_compare(&s, err);
-  if (status == TESELA_OK && answer->verdict != TESELA_IMPOSSIBLE) tesela_register_reduced(out, &s.result);
+  if (status != TESELA_OK || answer->verdict == TESELA_IMPOSSIBLE) return status;
+  tesela_register_reduced(out, &s.result);
+  answer->text_places = out->spatial_size * out->local_size;
   return status;
 }
