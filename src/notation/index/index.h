@@ -46,6 +46,27 @@ void tesela__index_put_dims(tesela__sink *sink, const tesela_layout *form);
 /* The digits by decreasing stride, if their row-major order is the places; returns how many, -1: it is not. */
 int32_t tesela__index_chain(const tesela_layout *form, int32_t *digit);
 
+/* ---- index_pieces.c: the dims of an array whose elements are those of another one, in another order ---- */
+
+/* Coordinate of the array: constant + term.factor * the term, below `extent`; a factor of 0: the constant alone. */
+typedef struct tesela__piece {
+  tesela__map_term term;
+  int64_t constant, extent;
+} tesela__piece;
+
+typedef struct tesela__pieces {
+  int32_t n;
+  tesela__piece piece[TESELA_MAX_RANK];
+} tesela__pieces;
+
+/* The array itself: a piece for each dim. */
+void tesela__pieces_begin(const tesela__map_text *m, tesela__pieces *p);
+/* The same elements in row-major order, in another shape of as many elements. */
+tesela_status tesela__pieces_reshape(tesela__map_text *m, tesela__pieces *p, int32_t n,
+                                     const int64_t *extent);
+/* Element x of the array is at the place that its row-major order has. */
+tesela_status tesela__pieces_place(tesela__map_text *m, const tesela__pieces *p);
+
 /* ---- index_lambda.c ---- */
 
 extern const tesela__operator tesela__python_operators[];
