@@ -30,7 +30,7 @@ static inline bool tesela__cute_is_tuple(const tesela_cute *cute) {
 /* Brackets nest, numbers fit, strides are in places: an argument of the algebra. `swizzle`: it may have a swizzle. */
 tesela_status tesela__cute_plain(const tesela_cute *cute, bool swizzle, const char *what, tesela_error *err);
 /* The first leaf of each top mode, and n after the last. Returns the number of modes. */
-int32_t tesela__cute_modes(const tesela_cute *cute, int32_t first[TESELA_CUTE_LEAVES + 1]);
+int32_t tesela__cute_top_modes(const tesela_cute *cute, int32_t first[TESELA_CUTE_LEAVES + 1]);
 /* Mode k as a layout, without offset and swizzle. */
 void tesela__cute_mode(const tesela_cute *cute, int32_t k, tesela_cute *out);
 /* Put a layout after the modes of *out, as one mode; false: more leaves or brackets than a value has. The brackets of *out come last:

@@ -98,7 +98,7 @@ static int64_t cute_swizzled_reach(const tesela_cute *b, int64_t most) {
 }
 
 static tesela_status cute_compose_swizzled(const tesela_cute *a, const tesela_cute *b, int64_t most,
-                                      tesela_cute *out, tesela_error *err) {
+                                           tesela_cute *out, tesela_error *err) {
   tesela__cute_function f;
   const int64_t reach = cute_swizzled_reach(b, most);
   tesela_status status =

@@ -36,7 +36,7 @@ static void cute_drop_outer(tesela_cute *out) {
 
 /* Some B(i) is `size` or more: the first such i. */
 static tesela_status cute_too_large(const tesela_cute *b, int64_t size, tesela_cute_counter *counter,
-                               tesela_error *err) {
+                                    tesela_error *err) {
   int64_t others = 0, index = 0, value = 0, weight = 1; /* others: what the leaves before i can add */
   for (int32_t i = 0; i < b->n; i++) {
     others += (b->extent[i] - 1) * b->stride[i];
@@ -59,7 +59,7 @@ static tesela_status cute_too_large(const tesela_cute *b, int64_t size, tesela_c
 }
 
 static tesela_status cute_divide_one(const tesela_cute *a, const tesela_cute *b, tesela_cute *out,
-                                tesela_cute_counter *counter, tesela_error *err) {
+                                     tesela_cute_counter *counter, tesela_error *err) {
   tesela_cute rest, both;
   int64_t least, most;
   const int64_t size = tesela_cute_size(a);
@@ -76,7 +76,7 @@ static tesela_status cute_divide_one(const tesela_cute *a, const tesela_cute *b,
 }
 
 static tesela_status cute_multiply_one(const tesela_cute *a, const tesela_cute *b, tesela_cute *out,
-                                  tesela_cute_counter *counter, tesela_error *err) {
+                                       tesela_cute_counter *counter, tesela_error *err) {
   tesela_cute block = *a, rest, tiles;
   int64_t size;
   cute_drop_outer(&block);
@@ -86,7 +86,8 @@ static tesela_status cute_multiply_one(const tesela_cute *a, const tesela_cute *
     status = tesela__fail(err, TESELA_E_OVERFLOW, -1, "the size of the product exceeds 64 bits");
   if (status == TESELA_OK) status = tesela__cute_complement(&block, size, &rest, counter, err);
   if (status == TESELA_OK) status = tesela__cute_compose(&rest, b, &tiles, counter, err);
-  if (status == TESELA_OK && cute_fits(cute_make_pair(&block, &tiles, out), &status, err)) cute_keep_outer(a, out);
+  if (status == TESELA_OK && cute_fits(cute_make_pair(&block, &tiles, out), &status, err))
+    cute_keep_outer(a, out);
   return status;
 }
 
@@ -102,10 +103,11 @@ static bool cute_make_unsplit(const tesela_cute *mode, tesela_cute *out) {
   return cute_make_pair(&one, mode, out);
 }
 
-static tesela_status cute_check_tiler(const tesela_cute *a, const tesela_cute_tiler *tiler, tesela_error *err) {
+static tesela_status cute_check_tiler(const tesela_cute *a, const tesela_cute_tiler *tiler,
+                                      tesela_error *err) {
   int32_t first[TESELA_CUTE_LEAVES + 1];
   if (!tiler->by_mode) return TESELA_OK;
-  const int32_t rank = tesela__cute_modes(a, first);
+  const int32_t rank = tesela__cute_top_modes(a, first);
   if (tiler->n < 0 || tiler->n > TESELA_CUTE_TILE || tiler->n > rank)
     return tesela__fail(err, TESELA_E_MISMATCH, -1,
                         "the tiler has %" PRId32 " modes; the layout has %" PRId32, tiler->n, rank);
@@ -113,10 +115,11 @@ static tesela_status cute_check_tiler(const tesela_cute *a, const tesela_cute_ti
 }
 
 /* Each mode of a with its mode of the tiler. `zip`: modes 0 of the results become one mode, modes 1 and all others the second. */
-static tesela_status cute_by_modes(cute_one *one, bool zip, const tesela_cute *a, const tesela_cute_tiler *tiler,
-                              tesela_cute *out, tesela_cute_counter *counter, tesela_error *err) {
+static tesela_status cute_by_modes(cute_one *one, bool zip, const tesela_cute *a,
+                                   const tesela_cute_tiler *tiler, tesela_cute *out,
+                                   tesela_cute_counter *counter, tesela_error *err) {
   int32_t first[TESELA_CUTE_LEAVES + 1];
-  const int32_t rank = tesela__cute_modes(a, first);
+  const int32_t rank = tesela__cute_top_modes(a, first);
   tesela_cute front, back, mode, split, part;
   tesela_status status = TESELA_OK;
   memset(&front, 0, sizeof front);
@@ -144,8 +147,8 @@ static tesela_status cute_by_modes(cute_one *one, bool zip, const tesela_cute *a
   if (!zip)
     *out = front;
   else if (!cute_fits(tesela__cute_close(&front) && tesela__cute_close(&back) &&
-                     tesela__cute_append(&front, &back),
-                 &status, err))
+                          tesela__cute_append(&front, &back),
+                      &status, err))
     return status;
   else
     *out = front;
@@ -172,7 +175,7 @@ static bool cute_interleave(const tesela_cute *product, bool raked, tesela_cute 
   int32_t first[TESELA_CUTE_LEAVES + 1];
   tesela__cute_mode(product, raked, &side[0]);
   tesela__cute_mode(product, !raked, &side[1]);
-  const int32_t rank = tesela__cute_modes(&side[0], first);
+  const int32_t rank = tesela__cute_top_modes(&side[0], first);
   memset(&made, 0, sizeof made);
   for (int32_t k = 0; k < rank; k++) {
     memset(&both, 0, sizeof both);
@@ -193,7 +196,7 @@ static bool cute_interleave(const tesela_cute *product, bool raked, tesela_cute 
 static bool cute_pad_modes(const tesela_cute *a, int32_t rank, tesela_cute *out) {
   tesela_cute one, made;
   int32_t first[TESELA_CUTE_LEAVES + 1];
-  const int32_t n = tesela__cute_modes(a, first);
+  const int32_t n = tesela__cute_top_modes(a, first);
   memset(&made, 0, sizeof made);
   tesela__cute_leaf(&one, 1, 0);
   if (!tesela__cute_splice(&made, a)) return false;
@@ -205,14 +208,16 @@ static bool cute_pad_modes(const tesela_cute *a, int32_t rank, tesela_cute *out)
 }
 
 static tesela_status cute_interleaved_product(const tesela_cute *a, const tesela_cute *b, bool raked,
-                                         tesela_cute *out, tesela_cute_counter *counter, tesela_error *err) {
+                                              tesela_cute *out, tesela_cute_counter *counter,
+                                              tesela_error *err) {
   int32_t first[TESELA_CUTE_LEAVES + 1];
   tesela_cute block, tiles, product;
   tesela_status status = tesela__cute_check(b, err);
   if (status != TESELA_OK) return status;
-  const int32_t n_a = tesela__cute_modes(a, first), n_b = tesela__cute_modes(b, first);
+  const int32_t n_a = tesela__cute_top_modes(a, first), n_b = tesela__cute_top_modes(b, first);
   const int32_t rank = n_a > n_b ? n_a : n_b;
-  if (!cute_fits(cute_pad_modes(a, rank, &block) && cute_pad_modes(b, rank, &tiles), &status, err)) return status;
+  if (!cute_fits(cute_pad_modes(a, rank, &block) && cute_pad_modes(b, rank, &tiles), &status, err))
+    return status;
   status = cute_multiply_one(&block, &tiles, &product, counter, err);
   if (status == TESELA_OK) (void)cute_fits(cute_interleave(&product, raked, out), &status, err);
   return status;
@@ -220,8 +225,8 @@ static tesela_status cute_interleaved_product(const tesela_cute *a, const tesela
 
 /* ---- functions of cute.h ---- */
 
-static tesela_status cute_begin(const tesela_cute *a, const tesela_cute_tiler *tiler, tesela_cute_counter *counter,
-                           tesela_error *err) {
+static tesela_status cute_begin(const tesela_cute *a, const tesela_cute_tiler *tiler,
+                                tesela_cute_counter *counter, tesela_error *err) {
   *counter = (tesela_cute_counter){.given = false};
   counter->mode = -1;
   tesela_status status = tesela__cute_plain(a, true, "the layout", err);
@@ -242,8 +247,8 @@ tesela_status tesela_cute_compose_tiler(const tesela_cute *a, const tesela_cute_
 }
 
 static tesela_status cute_in_form(cute_one *one, tesela_cute_form form, const tesela_cute *a,
-                             const tesela_cute_tiler *tiler, tesela_cute *out, tesela_cute_counter *counter,
-                             tesela_error *err) {
+                                  const tesela_cute_tiler *tiler, tesela_cute *out,
+                                  tesela_cute_counter *counter, tesela_error *err) {
   const bool logical = form == TESELA_CUTE_LOGICAL;
   tesela_cute made;
   tesela_status status = cute_begin(a, tiler, counter, err);
@@ -295,7 +300,7 @@ tesela_status tesela_cute_tile_to_shape(const tesela_cute *block, int32_t n, con
   *where = (tesela_cute_counter){.given = false};
   tesela_status status = tesela__cute_plain(block, true, "the block", err);
   if (status != TESELA_OK) return status;
-  const int32_t rank = tesela__cute_modes(block, first);
+  const int32_t rank = tesela__cute_top_modes(block, first);
   if (n < 1 || n < rank || n > TESELA_CUTE_LEAVES)
     return tesela__fail(err, TESELA_E_MISMATCH, -1,
                         "the shape has %" PRId32 " extents; the block has %" PRId32 " modes", n, rank);

@@ -49,7 +49,8 @@ tesela_status tesela__cute_factor_values(const tesela__cute_box *box, tesela__cu
 tesela_status tesela__cute_factor_large(const tesela_layout *layout, tesela__cute_modes *modes,
                                         tesela__cute_conflict *conflict, tesela_error *err);
 
-/* The modes of such a layout with any XOR: without one if possible. The conflict of a layout without XOR is that of modes
+/* The modes of such a layout: without XOR if the layout has none and that is possible, else with any; those that divide the shape are
+ * preferred. The conflict of a layout without XOR is that of modes
  * without one. */
 tesela_status tesela__cute_factor(const tesela_layout *layout, tesela__cute_modes *modes,
                                   tesela__cute_conflict *conflict, tesela_error *err);

@@ -11,7 +11,8 @@ enum { XOR_VALUES = 4096 };
 
 typedef struct xor_search {
   const tesela_layout *layout;
-  tesela__cute_modes *modes; /* the answer */
+  tesela__cute_modes *modes; /* the best so far, if `has` */
+  bool has;
   tesela__cute_box box;
   bool whole;                  /* the box is the layout */
   tesela_status undecided;     /* of a try; TESELA_OK: all are decided */
@@ -49,30 +50,36 @@ static void xor_keep(xor_search *s, const tesela__cute_conflict *conflict) {
     s->worst.certain = false;
 }
 
-/* Is the modes' XOR the one? */
-static tesela_status xor_try(xor_search *s, tesela__cute_modes *modes, bool *found, tesela_error *err) {
+/* Do the modes divide the shape? Otherwise their text is of a larger array. */
+static bool xor_is_exact(const xor_search *s, const tesela__cute_modes *modes) {
+  for (int32_t i = 0; i < modes->n; i++)
+    if (s->layout->shape[modes->leaf[i].dim] % modes->leaf[i].step != 0) return false;
+  return true;
+}
+
+/* Try the XOR of the modes. True: they are exact, so the search ends. */
+static bool xor_try(xor_search *s, tesela__cute_modes *modes, tesela_error *err) {
   tesela__cute_conflict conflict = {.found = false};
-  tesela_status status = TESELA_OK;
-  *found = false;
-  if (s->box.value) status = tesela__cute_factor_values(&s->box, modes, &conflict, err);
+  tesela_status status = tesela__cute_factor_values(&s->box, modes, &conflict, err);
   if (status == TESELA_OK && !conflict.found && !s->whole)
     status = tesela__cute_factor_large(s->layout, modes, &conflict, err);
   if (status != TESELA_OK) {
     s->undecided = status;
-    return status;
+    return false;
   }
-  if (conflict.found)
+  if (conflict.found) {
     xor_keep(s, &conflict);
-  else
-    *s->modes = *modes;
-  *found = !conflict.found;
-  return TESELA_OK;
+    return false;
+  }
+  bool exact = xor_is_exact(s, modes);
+  if (exact || !s->has) *s->modes = *modes;
+  s->has = true;
+  return exact;
 }
 
 /* All XORs that change places below 2^width. One that reads bits of places and writes above them may start at `width`. */
-static bool xor_search_all(xor_search *s, int32_t width, tesela_error *err) {
+static void xor_search_all(xor_search *s, int32_t width, tesela_error *err) {
   tesela__cute_modes modes;
-  bool found = false;
   for (int32_t bits = 1; bits <= width; bits++)
     for (int32_t distance = bits; distance <= width; distance++)
       for (int32_t base = 0; base < width; base++)
@@ -82,9 +89,8 @@ static bool xor_search_all(xor_search *s, int32_t width, tesela_error *err) {
           modes.bits = bits;
           modes.base = base;
           modes.shift = sign * distance;
-          if (xor_try(s, &modes, &found, err) == TESELA_OK && found) return true;
+          if (xor_try(s, &modes, err)) return;
         }
-  return false;
 }
 
 tesela_status tesela__cute_factor(const tesela_layout *layout, tesela__cute_modes *modes,
@@ -92,20 +98,19 @@ tesela_status tesela__cute_factor(const tesela_layout *layout, tesela__cute_mode
   int64_t value[XOR_VALUES], end[TESELA_MAX_RANK];
   xor_search s = {.layout = layout, .modes = modes, .undecided = TESELA_OK, .worst = {.found = false}};
   tesela__cute_modes plain = {.bits = 0};
-  bool found;
   int32_t width = 0;
   conflict->found = false;
   for (int32_t d = 0; d < layout->rank; d++) end[d] = layout->shape[d];
   xor_values(&s, end, value);
-  (void)xor_try(&s, &plain, &found, err);
-  if (found) return TESELA_OK;
+  if (xor_try(&s, &plain, err) || (s.has && layout->swizzle.n == 0)) return TESELA_OK;
   const tesela__cute_conflict first = s.worst;
-  if (!s.whole && s.worst.found) {
-    for (int32_t d = 0; d < layout->rank; d++) end[d] = s.worst.index[d] + 1;
+  if (!s.whole && first.found) {
+    for (int32_t d = 0; d < layout->rank; d++) end[d] = first.index[d] + 1;
     xor_values(&s, end, value);
   }
   while (width < 62 && (layout->axis[0].extent - 1) >> width > 0) width++;
-  if (xor_search_all(&s, width, err)) return TESELA_OK;
+  xor_search_all(&s, width, err);
+  if (s.has) return TESELA_OK;
   *conflict = layout->swizzle.n == 0 ? first : s.worst;
   return s.undecided;
 }

@@ -89,7 +89,8 @@ static void cute_make_difference(fit *f) {
   for (int32_t j = 0; j < f->n; j++)
     f->slope[j] =
         (uint64_t)a->slope * (uint64_t)f->stride[j] - (uint64_t)f->value[0] * (uint64_t)f->weight[j];
-  for (int32_t k = 0; k < a->n; k++) cute_add_floor(f, a->period[k], f->start, f->stride, (uint64_t)a->jump[k]);
+  for (int32_t k = 0; k < a->n; k++)
+    cute_add_floor(f, a->period[k], f->start, f->stride, (uint64_t)a->jump[k]);
   for (int32_t l = 1; l < f->n_levels; l++) {
     const int64_t extent = f->level[l] / f->level[l - 1];
     const uint64_t jump = (uint64_t)f->value[l] - (uint64_t)extent * (uint64_t)f->value[l - 1];
@@ -108,7 +109,7 @@ static void cute_make_difference(fit *f) {
 
 /* A box with all floors linear: the first coordinate in it with a difference, or `none`. */
 static int64_t cute_first_in_linear(const fit *f, const int64_t *low, const int64_t *high, uint64_t floors,
-                               int64_t corner, int64_t none) {
+                                    int64_t corner, int64_t none) {
   uint64_t value = f->constant + floors;
   for (int32_t j = 0; j < f->n; j++) value += f->slope[j] * (uint64_t)low[j];
   if (value != 0) return corner;
@@ -119,7 +120,7 @@ static int64_t cute_first_in_linear(const fit *f, const int64_t *low, const int6
 
 /* Are all floors constant on a box? *floors receives their sum. Otherwise *widest is the digit to halve. */
 static bool cute_is_linear(const fit *f, const int64_t *low, const int64_t *high, uint64_t *floors,
-                      int32_t *widest) {
+                           int32_t *widest) {
   double most = 0;
   *floors = 0;
   for (int32_t k = 0; k < f->n_floors; k++) {
@@ -255,7 +256,7 @@ static void cute_start_fit(fit *f, const tesela_cute *b) {
   f->n = 0;
   f->n_levels = 0;
   f->steps = FIT_STEPS;
-  f->n_modes = tesela__cute_modes(b, first);
+  f->n_modes = tesela__cute_top_modes(b, first);
   for (int32_t i = 0, m = 0; i < b->n; i++) {
     if (first[m] == i) f->mode[m++] = size;
     if (b->extent[i] == 1) continue;
@@ -278,7 +279,7 @@ static void cute_start_fit(fit *f, const tesela_cute *b) {
 
 /* Put the levels between two sizes after the leaves of *out: false if there are too many. */
 static bool cute_put_levels(const fit *f, int64_t from, int64_t to, int32_t opened, int32_t closed,
-                       tesela_cute *out) {
+                            tesela_cute *out) {
   const int32_t begun = out->n;
   const int64_t size = f->mode[f->n_modes];
   for (int32_t l = 0; l < f->n_levels; l++) {

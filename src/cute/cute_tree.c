@@ -18,7 +18,7 @@ tesela_status tesela__cute_plain(const tesela_cute *cute, bool swizzle, const ch
   return TESELA_OK;
 }
 
-int32_t tesela__cute_modes(const tesela_cute *cute, int32_t first[TESELA_CUTE_LEAVES + 1]) {
+int32_t tesela__cute_top_modes(const tesela_cute *cute, int32_t first[TESELA_CUTE_LEAVES + 1]) {
   int32_t n = 0, depth = 0;
   const int32_t top = tesela__cute_is_tuple(cute) ? 1 : 0;
   for (int32_t i = 0; i < cute->n; i++) {
@@ -30,7 +30,8 @@ int32_t tesela__cute_modes(const tesela_cute *cute, int32_t first[TESELA_CUTE_LE
 }
 
 /* Leaves first .. last - 1 of a layout; `strip`: without the outermost brackets of the layout. */
-static void cute_copy_leaves(const tesela_cute *cute, int32_t first, int32_t last, bool strip, tesela_cute *out) {
+static void cute_copy_leaves(const tesela_cute *cute, int32_t first, int32_t last, bool strip,
+                             tesela_cute *out) {
   memset(out, 0, sizeof *out);
   for (int32_t i = first; i < last; i++, out->n++) {
     out->extent[out->n] = cute->extent[i];
@@ -44,7 +45,7 @@ static void cute_copy_leaves(const tesela_cute *cute, int32_t first, int32_t las
 
 void tesela__cute_mode(const tesela_cute *cute, int32_t k, tesela_cute *out) {
   int32_t first[TESELA_CUTE_LEAVES + 1];
-  (void)tesela__cute_modes(cute, first);
+  (void)tesela__cute_top_modes(cute, first);
   cute_copy_leaves(cute, first[k], first[k + 1], tesela__cute_is_tuple(cute), out);
 }
 
@@ -137,9 +138,9 @@ static void cute_coalesce(const tesela_cute *cute, bool filter, tesela_cute *out
 
 /* The same for the first n modes; the others stay. */
 static tesela_status cute_by_mode(const tesela_cute *cute, bool filter, int32_t n, tesela_cute *out,
-                             tesela_error *err) {
+                                  tesela_error *err) {
   int32_t first[TESELA_CUTE_LEAVES + 1];
-  const int32_t rank = tesela__cute_modes(cute, first);
+  const int32_t rank = tesela__cute_top_modes(cute, first);
   tesela_cute made, mode;
   if (n < 0 || n > rank) return tesela_error_outside(err, -1, "the number of modes", -1, n, 0, rank);
   if (n == 0) {

@@ -132,7 +132,7 @@ tesela_status tesela_cute_tiler_parse(tesela_cute_tiler *out, const char *text, 
 /* The leaves of a layout that number `k` of a coordinate is for, from leaf *first on; false: the brackets differ. *opened receives
  * the brackets of the layout that belong to the number alone. */
 static bool cute_leaves_of(const tesela_cute *cute, const tesela_cute_tuple *at, int32_t k, int32_t first,
-                      int32_t *end) {
+                           int32_t *end) {
   if (first >= cute->n || cute->open[first] < at->open[k]) return false;
   int32_t depth = cute->open[first] - at->open[k], i = first;
   for (;; i++) {
@@ -146,7 +146,7 @@ static bool cute_leaves_of(const tesela_cute *cute, const tesela_cute_tuple *at,
 
 /* The sum of a number's digits times strides; TESELA_E_RANGE beyond the extents. */
 static tesela_status cute_place_in(const tesela_cute *cute, int32_t first, int32_t end, int64_t number,
-                              int64_t *place, tesela_error *err) {
+                                   int64_t *place, tesela_error *err) {
   int64_t size = 1, rest = number;
   for (int32_t i = first; i < end; i++) size *= cute->extent[i];
   if (number < 0 || number >= size)

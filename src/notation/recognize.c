@@ -188,20 +188,33 @@ bool tesela__looks_cute(const char *text, size_t length) {
   return looks_digit(c) || (c != '\0' && strchr("(_-?", c));
 }
 
-/* #ttg.blocked<{..}>, #triton_gpu.shared<{..}>, #linear, #blocked1 = .. */
+/* #mma or #blocked1: an alias that may be an encoding; #map is one of MLIR. */
+static bool looks_alias(const char *text, size_t length, size_t at, size_t *end) {
+  for (*end = at + 1; at < length && *end < length && looks_name(text[*end]);) ++*end;
+  return at < length && text[at] == '#' && *end > at + 1 && (*end == length || text[*end] != '.') &&
+         !looks_begin(text + at, length - at, "#map");
+}
+
+/* #ttg.blocked<{..}>, #triton_gpu.shared<{..}>, #linear, #blocked1 = .., tensor<4xf32, #blocked>, BlockedLayout(..) */
 bool tesela__looks_triton(const char *text, size_t length) {
-  size_t end = 1, name;
-  if (length == 0 || !memchr(text, '#', length)) return false;
+  size_t end;
+  if (begins_call(
+          text, length,
+          "BlockedLayout|SliceLayout|DotOperandLayout|NVMMADistributedLayout|AMDMFMALayout|AMDWMMALayout|"
+          "DistributedLinearLayout|SwizzledSharedLayout|NVMMASharedLayout|PaddedSharedLayout|"
+          "SharedLinearLayout|PartitionedSharedLayout|TensorMemoryLayout|TensorMemoryScalesLayout",
+          '('))
+    return true;
+  const char *hash = length > 0 ? memchr(text, '#', length) : NULL;
+  if (!hash) return false;
   if (looks_has(text, length, "#ttg.") || looks_has(text, length, "#ttng.") ||
       looks_has(text, length, "#triton_"))
     return true;
-  if (text[0] != '#') return false;
-  while (end < length && (looks_lower(text[end]) || text[end] == '_')) end++;
-  for (name = end; end < length && looks_digit(text[end]);) end++;
-  return looks_one_of(
-             "blocked|linear|shared|mma|slice|dot|dot_op|parent|shared_linear|swizzled_shared|nvmma_shared",
-             text, 1, name) &&
-         (end == length || strchr("<= \t", text[end]));
+  if (!looks_alias(text, length, (size_t)(hash - text), &end)) return false;
+  if (text[0] == '#') return end == length || next_byte(text, length, end) == '\0' || text[end] == '<';
+  char after = next_byte(text, length, end);
+  return (after == '>' || after == ',') &&
+         (looks_begin(text, length, "tensor<") || looks_begin(text, length, "!ttg.memdesc<"));
 }
 
 /* A tag or layout string of one word, nChw16c: outer letters nChw, capital or small, then blocks 16c; block[]: letters
@@ -286,6 +299,19 @@ bool tesela__looks_index_map(const char *text, size_t length) {
   return begins_call(text, length, "index_map|IndexMap|from_func|from_func_with_separators", '(') ||
          (looks_one_of("lambda", text, 0, end) && end < length &&
           (looks_space(text[end]) || text[end] == ':'));
+}
+
+/* Code has to be compiled, not read. */
+bool tesela__looks_code(const char *text, size_t length) {
+  (void)text;
+  (void)length;
+  return false;
+}
+
+/* S[(8, 16) : (16, 1)] + .., TileLayout(S[..]) */
+bool tesela__looks_axe(const char *text, size_t length) {
+  return begins_call(text, length, "S", '[') ||
+         begins_call(text, length, "TileLayout|ComposeLayout|SwizzleLayout", '(');
 }
 
 /* NCHW, NCHW16c, OIHW4o4i: capitals, then blocks in small letters */

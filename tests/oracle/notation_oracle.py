@@ -210,7 +210,7 @@ def affine_map(text, shape):
 
 def index_map(text, shape):
     function = eval(text)  # noqa: S307
-    as_row = lambda value: value if isinstance(value, tuple) else (value,)  # noqa: E731
+    as_row = lambda value: tuple(value) if isinstance(value, (tuple, list)) else (value,)  # noqa: E731
     return row_major(shape, {index: as_row(function(*index)) for index in indices(shape)})
 
 

@@ -140,24 +140,30 @@ tesela_status tesela__tv_read(const tesela_cute *cute, const tesela_layout_read_
 
 /* ---- writing ---- */
 
-/* The layout over a whole tile: each dim as long as its digits; `dim` as long as the places need, if it can be. */
-static bool tv_tile(const tesela_layout *layout, int32_t dim, tesela_layout *tile) {
-  int64_t count = 1, places = layout->axis[0].extent * layout->axis[1].extent, others;
-  *tile = *layout;
-  if (layout->n_joins > 0) return dim < 0;
-  for (int32_t d = 0; d < tile->rank; d++)
-    if (tesela_layout_padded_extent(layout, d, &tile->shape[d], NULL) != TESELA_OK ||
-        !tesela__mul(count, tile->shape[d], &count) || count > places)
-      return false;
-  if (dim >= 0) {
-    int32_t top = 0;
-    while (top < tile->n_mapped && tile->digit[top].source != dim) top++;
-    if (top == tile->n_mapped) return false;
-    others = count / tile->shape[dim] * tesela_layout_copies(layout) * tile->digit[top].step;
-    if (others > places || places % others != 0) return false;
-    tile->digit[top].extent = places / others;
-    tile->shape[dim] = places / others * tile->digit[top].step;
+/* The number of values of a digit until the next greater stride of its axis. */
+static int64_t tv_room(const tesela_layout *layout, const tesela_digit *digit) {
+  int64_t next = layout->axis[digit->axis].extent;
+  for (int32_t i = 0; i < layout->n_active; i++) {
+    const tesela_digit *other = &layout->digit[i];
+    if (other->axis == digit->axis && other->stride > digit->stride) next = tesela__min(next, other->stride);
   }
+  return digit->stride > 0 && next % digit->stride == 0 ? next / digit->stride : digit->extent;
+}
+
+/* The layout over a whole tile: each dim as long as its digits; `fill`: and its first digit as long as its axis allows. */
+static bool tv_tile(const tesela_layout *layout, bool fill, tesela_layout *tile) {
+  int64_t count = tesela_layout_copies(layout), places = layout->axis[0].extent * layout->axis[1].extent;
+  *tile = *layout;
+  if (layout->n_joins > 0) return !fill;
+  for (int32_t i = 0; i < tile->n_mapped && fill; i++)
+    if (i == 0 || layout->digit[i].source != layout->digit[i - 1].source)
+      tile->digit[i].extent = tesela__max(tile->digit[i].extent, tv_room(layout, &layout->digit[i]));
+  for (int32_t d = 0; d < tile->rank; d++)
+    if (tesela_layout_padded_extent(tile, d, &tile->shape[d], NULL) != TESELA_OK ||
+        !tesela__mul(count, tile->shape[d], &count) || count > places) {
+      *tile = *layout;
+      return !fill;
+    }
   tile->finished = false;
   return tesela_layout_finish(tile, NULL) == TESELA_OK;
 }
@@ -193,10 +199,10 @@ static bool tv_values(const tesela_layout *tile, int64_t *value, int64_t places,
 static bool tv_fill(const tesela_layout *layout, int64_t *value, int64_t places, tesela_layout *tile,
                     tesela_translation *answer) {
   int64_t hole = -1;
-  for (int32_t dim = -1; dim < layout->rank; dim++) {
-    if (!tv_tile(layout, dim, tile)) continue;
+  for (int32_t fill = 0; fill < 2; fill++) {
+    if (!tv_tile(layout, fill, tile)) continue;
     if (!tv_values(tile, value, places, answer)) {
-      if (dim >= 0) continue;
+      if (fill) continue;
       (void)tesela__impossible(answer, "two elements share a place; a map of threads and values gives one");
       return false;
     }

@@ -73,7 +73,7 @@ typedef struct tesela__map_text {
                [TESELA_MAX_AXES]; /* bits of the last axis that a bit of the first one flips */
   size_t stage_at;
   int64_t sum_high[TESELA_MAX_JOINS]; /* greatest value of a sum */
-  uint32_t named_sums; /* bit j: sum j was declared, so it must be used */
+  uint32_t named_sums;                /* bit j: sum j was declared, so it must be used */
   bool tight_sign;                    /* -x / 2 is (-x) / 2, not -(x / 2) */
   bool grows;                         /* an axis has at least the places that its digits reach */
   bool as_written;                    /* quotients of sums are not simplified */
@@ -167,7 +167,7 @@ typedef struct tesela__spelling {
   const char *suffix;                  /* of numbers: "u" */
   char dim;                            /* 'd': dims are d0, d1 */
   bool number_first;                   /* 12*x; else x * 12 */
-  uint32_t named_sums; /* bit j: sum j was declared, so it must be used */
+  uint32_t named_sums;                 /* bit j: sum j was declared, so it must be used */
   bool tight_sign;                     /* as in tesela__map_text */
   bool sums_inside;                    /* sums in parentheses; else s0, s1 */
   bool exclusive;                      /* has ^ */
@@ -182,6 +182,8 @@ void tesela__put_sum(tesela__sink *sink, const tesela__spelling *sp, const tesel
 /* How many terms that has if sums are inside; at most 2^40 for more. */
 int64_t tesela__sum_terms(const tesela_layout *layout, int32_t target);
 /* Does the bit matrix change places on this axis? */
+/* Of bits of the places on axis a, those of axis b? */
+bool tesela__axis_flips_axis(const tesela_layout *layout, int32_t a, int32_t b);
 bool tesela__axis_flips(const tesela_layout *layout, int32_t axis);
 /* The place on an axis, after the bit matrix. */
 void tesela__put_place_on(tesela__sink *sink, const tesela__spelling *sp, const tesela_layout *layout,

@@ -166,12 +166,17 @@ static bool flips(const tesela_layout *layout, int32_t a, int32_t from, int32_t 
   return ((m->image[k] ^ (uint64_t)1 << k) >> l & 1) != 0;
 }
 
-bool tesela__axis_flips(const tesela_layout *layout, int32_t axis) {
-  for (int32_t a = 0; a < layout->n_axes; a++)
-    for (int32_t k = 0; k < layout->swizzle.width[a]; k++)
-      for (int32_t l = 0; l < layout->swizzle.width[axis]; l++)
-        if (flips(layout, a, k, axis, l)) return true;
+bool tesela__axis_flips_axis(const tesela_layout *layout, int32_t a, int32_t b) {
+  for (int32_t k = 0; k < layout->swizzle.width[a]; k++)
+    for (int32_t l = 0; l < layout->swizzle.width[b]; l++)
+      if (flips(layout, a, k, b, l)) return true;
   return false;
+}
+
+bool tesela__axis_flips(const tesela_layout *layout, int32_t axis) {
+  bool flipped = false;
+  for (int32_t a = 0; a < layout->n_axes; a++) flipped = flipped || tesela__axis_flips_axis(layout, a, axis);
+  return flipped;
 }
 
 /* Is some bit of the places on an axis not a bit of one digit? */
