@@ -35,6 +35,7 @@
 #include "cute/cute_tuple.c"
 #include "cute/cute_value.c"
 #include "cute/cute_values.c"
+#include "device/device_from_layout.c"
 #include "device/device_lower.c"
 #include "device/device_order.c"
 #include "device/device_view.c"

@@ -12,7 +12,33 @@
  */
 #include "layout/factor.h"
 
-tesela_status tesela__first_copies(const tesela_layout *layout, tesela_layout *out, tesela_error *err) {
+/* Do bits of the copies affect others, or others them? */
+static bool factor_copies_turned(const tesela_layout *layout) {
+  uint64_t copies = 0, images = 0;
+  int32_t low[TESELA_MAX_AXES], n = 0;
+  for (int32_t a = 0; a < layout->n_axes; a++) {
+    low[a] = n;
+    n += layout->swizzle.width[a];
+  }
+  for (int32_t i = 0; i < layout->n_digits; i++) {
+    const tesela_digit *digit = &layout->digit[i];
+    if (digit->source != TESELA_REPLICA || digit->extent < 2) continue;
+    int32_t width = layout->swizzle.width[digit->axis];
+    for (int32_t k = 0; k < width; k++) /* from the lowest bit of the stride up to the reach */
+      if (digit->stride % ((int64_t)2 << k) != 0 && digit->stride * (digit->extent - 1) >> k > 0)
+        copies |= UINT64_C(1) << (low[digit->axis] + k);
+  }
+  for (int32_t k = 0; k < n; k++)
+    if (copies >> k & 1) images |= layout->swizzle.image[k];
+  for (int32_t k = 0; k < n; k++) {
+    uint64_t image = layout->swizzle.image[k];
+    if (copies >> k & 1 ? (image & (image - 1)) != 0 : (image & images) != 0) return true;
+  }
+  return false;
+}
+
+tesela_status tesela__first_copies(const tesela_layout *layout, tesela_layout *out, bool *turned,
+                                   tesela_error *err) {
   tesela_layout first = *layout;
   int32_t n = 0;
   first.finished = false;
@@ -24,6 +50,7 @@ tesela_status tesela__first_copies(const tesela_layout *layout, tesela_layout *o
       first.axis[digit->axis].offset += digit->stride * (digit->extent - 1); /* a place of the layout */
   }
   first.n_digits = n;
+  *turned = layout->swizzle.n > 0 && tesela_layout_copies(layout) > 1 && factor_copies_turned(layout);
   tesela_status status = tesela_layout_finish(&first, err);
   if (status == TESELA_OK) *out = first;
   return status;

@@ -137,6 +137,8 @@ tesela_status tesela__write_shared(const tesela_layout *layout, const tesela_wri
                                    tesela_translation *answer, tesela_error *err);
 tesela_status tesela__write_global(const tesela_layout *layout, const tesela_writer *to,
                                    tesela_translation *answer, tesela_error *err);
+tesela_status tesela__write_device(const tesela_layout *layout, const tesela_writer *to,
+                                   tesela_translation *answer, tesela_error *err);
 
 tesela_status tesela__map_write(const tesela_layout *layout, const tesela_writer *to,
                                 tesela_translation *answer, tesela_error *err);
