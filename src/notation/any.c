@@ -110,29 +110,27 @@ static const tesela__notation_row any_rows[] = {
      .looks_like = tesela__looks_index_map,
      .read = tesela__index_map_read,
      .write = tesela__index_map_write},
-    {.facts = {"numpy", "a NumPy expression", "f32[4,6] x.reshape(2, 2, 3, 2).transpose(0, 2, 1, 3)",
-               TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), true},
-     .looks_like = tesela__looks_numpy,
-     .read = tesela__numpy_read,
-     .write = tesela__numpy_write},
     {.facts = {"c", "C code", "static inline int64_t place(int64_t d0) {..}", 0, 0, true},
      .looks_like = tesela__looks_code,
      .write = tesela__c_write},
     {.facts = {"cuda", "CUDA code", "static __host__ __device__ int64_t place(int64_t d0) {..}", 0, 0, true},
      .looks_like = tesela__looks_code,
      .write = tesela__cuda_write},
-    {.facts = {"einops", "an einops pattern", "f32[2,12,3] b (h w) c -> b h w c h=4", TESELA_NEEDS_ARRAY,
-               TESELA__KIND(TESELA_KIND_RELATION), false},
-     .looks_like = tesela__looks_einops,
-     .read = tesela__einops_read},
     {.facts = {"axe", "an Axe layout", "S[(128, 256) : (1@TLane, 1@TCol)] + R[2 : 4@warpid] + 5@m",
                TESELA_TAKES_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), true},
      .looks_like = tesela__looks_axe,
      .read = tesela__axe_read,
      .print = tesela__axe_print_any,
      .write = tesela__axe_write},
-    {.facts = {"einops", "an einops pattern", "b (h w) c -> b h w c", TESELA_NEEDS_ARRAY, 0, false},
-     .looks_like = tesela__looks_einops},
+    {.facts = {"numpy", "a NumPy expression", "f32[4,6] x.reshape(2, 2, 3, 2).transpose(0, 2, 1, 3)",
+               TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), true},
+     .looks_like = tesela__looks_numpy,
+     .read = tesela__numpy_read,
+     .write = tesela__numpy_write},
+    {.facts = {"einops", "an einops pattern", "f32[2,12,3] b (h w) c -> b h w c h=4", TESELA_NEEDS_ARRAY,
+               TESELA__KIND(TESELA_KIND_RELATION), false},
+     .looks_like = tesela__looks_einops,
+     .read = tesela__einops_read},
 };
 
 enum { ANY_ROWS = sizeof any_rows / sizeof any_rows[0], ANY_NAMES = 200 };
@@ -448,100 +446,4 @@ tesela_status tesela_layout_read(const char *text, size_t length, const tesela_l
   if (status == TESELA_OK) status = any_check_kind(&t, &any, err);
   if (status == TESELA_OK) memcpy(out, &any, any_bytes(&any));
   return status;
-}
-
-/* ---- the value ---------------------------------------------------------------------------------------------- */
-
-static const tesela__notation_row *any_row_of(const tesela_any_layout *any) {
-  return (const tesela__notation_row *)(const void *)any->notation; /* facts come first */
-}
-
-tesela_status tesela_any_to_layout(const tesela_any_layout *any, tesela_layout *layout, tesela_error *err) {
-  TESELA__NEED(err, any, layout);
-  const tesela__notation_row *row = any_row_of(any);
-  if (row->to_layout) return row->to_layout(any, layout, err);
-  *layout = any->relation;
-  return TESELA_OK;
-}
-
-/* "f32[3,5] ", unless the text alone gives type and shape. */
-static void any_print_array(const tesela_layout *layout, uint32_t needs, const tesela_translation *answer,
-                            tesela__sink *sink) {
-  const char *type = tesela_dtype_name(layout->dtype);
-  if (!(needs & TESELA_NEEDS_ARRAY) &&
-      (!(needs & TESELA_TAKES_ARRAY) || (!type && answer->verdict == TESELA_EXACT)))
-    return;
-  if (type) tesela__puts(sink, type);
-  for (int32_t d = 0; d < layout->rank; d++) {
-    tesela__putc(sink, d ? ',' : '[');
-    tesela__put_int(sink, layout->shape[d]);
-  }
-  tesela__puts(sink, layout->rank ? "] " : "[] ");
-}
-
-/* Would another notation claim the text, too? */
-static bool any_is_ambiguous(const tesela_buffer *text) {
-  int claims = 0;
-  for (int i = 0; i < ANY_ROWS; i++)
-    claims += text->length < text->capacity && any_rows[i].looks_like(text->text, text->length);
-  return claims > 1;
-}
-
-static tesela_status any_print_relation(const tesela__notation_row *row, const tesela_layout *layout,
-                                        const tesela_writer *to, tesela_error *err) {
-  char text[512]; /* longer ones are not ambiguous */
-  tesela_buffer buffer = {text, sizeof text, 0};
-  tesela_writer measure = tesela_buffer_writer(&buffer);
-  tesela_translation answer;
-  tesela__sink sink;
-  tesela__sink_init(&sink, to);
-  tesela_status status = tesela__start_answer(layout, &answer, err);
-  if (status == TESELA_OK) status = row->write(layout, &measure, &answer, err);
-  if (status == TESELA_OK && answer.verdict == TESELA_IMPOSSIBLE)
-    status = tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%s cannot express it: %s", row->facts.words,
-                          answer.reason);
-  if (status != TESELA_OK) return status;
-  if (any_is_ambiguous(&buffer)) {
-    tesela__puts(&sink, row->facts.name);
-    tesela__puts(&sink, ": ");
-  }
-  any_print_array(layout, row->facts.needs, &answer, &sink);
-  status = tesela__sink_finish(&sink, err);
-  if (status == TESELA_OK) status = tesela__start_answer(layout, &answer, err);
-  return status == TESELA_OK ? row->write(layout, to, &answer, err) : status;
-}
-
-tesela_status tesela_any_print(const tesela_any_layout *any, const tesela_writer *to, tesela_error *err) {
-  TESELA__NEED(err, any, to);
-  const tesela__notation_row *row = any_row_of(any);
-  if (!row->print && !row->write) row = tesela__notation_row_of("map");
-  return row->print ? row->print(any, to, err) : any_print_relation(row, &any->relation, to, err);
-}
-
-static tesela_status any_relation_to_xla(const tesela_layout *layout, tesela_xla_shape *shape,
-                                         tesela_error *err) {
-  tesela_translation answer;
-  tesela_xla_shape found;
-  tesela_status status = tesela_xla_from_layout(layout, &found, &answer, err);
-  if (status == TESELA_OK && answer.verdict != TESELA_EXACT)
-    status = tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "no XLA layout expresses it: %s", answer.reason);
-  if (status == TESELA_OK) *shape = found;
-  return status;
-}
-
-tesela_status tesela_any_to_xla(const tesela_any_layout *any, tesela_xla_shape *shape, tesela_error *err) {
-  TESELA__NEED(err, any, shape);
-  tesela_xla_layout layout;
-  const tesela_device_host *host = &any->device.host;
-  if (any->kind == TESELA_KIND_XLA) {
-    *shape = any->shape;
-    return TESELA_OK;
-  }
-  if (any->kind == TESELA_KIND_RELATION) return any_relation_to_xla(&any->relation, shape, err);
-  if (any->kind != TESELA_KIND_DEVICE)
-    return tesela__fail(err, TESELA_E_MISMATCH, -1, "expected %s, found %s",
-                        tesela_kind_words(TESELA_KIND_XLA), tesela_kind_words(any->kind));
-  tesela_status status = tesela_device_to_xla(&any->device, &layout, err);
-  if (status != TESELA_OK) return status;
-  return tesela_xla_shape_make(shape, host->device_dtype, host->rank, host->shape, &layout, err);
 }

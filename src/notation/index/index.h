@@ -49,14 +49,14 @@ int32_t tesela__index_chain(const tesela_layout *form, int32_t *digit);
 /* ---- index_pieces.c: the dims of an array whose elements are those of another one, in another order ---- */
 
 /* Coordinate of the array: constant + term.factor * the term, below `extent`; a factor of 0: the constant alone. */
-typedef struct tesela__piece {
+typedef struct tesela__index_piece {
   tesela__map_term term;
   int64_t constant, extent;
-} tesela__piece;
+} tesela__index_piece;
 
 typedef struct tesela__pieces {
   int32_t n;
-  tesela__piece piece[TESELA_MAX_RANK];
+  tesela__index_piece piece[TESELA_MAX_RANK];
 } tesela__pieces;
 
 /* The array itself: a piece for each dim. */
@@ -69,7 +69,7 @@ tesela_status tesela__pieces_place(tesela__map_text *m, const tesela__pieces *p)
 
 /* ---- index_lambda.c ---- */
 
-extern const tesela__operator tesela__python_operators[];
+extern const tesela__map_operator tesela__python_operators[];
 extern const tesela__spelling tesela__python_spelling;
 /* lambda d0, d1: (..): leaves the results on the stack; separator[0 .. *n - 1]: results that begin an axis. */
 tesela_status tesela__read_lambda(tesela__map_text *m, int32_t *separator, int32_t *n);

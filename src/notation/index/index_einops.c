@@ -16,10 +16,10 @@ enum { EINOPS_NAMES = 64 };
 
 typedef struct einops_name {
   size_t at, length;
-  int64_t extent;      /* 0: not known yet */
-  int32_t dim;         /* of the left side; -1: only on the right */
-  tesela__piece piece; /* of that dim */
-  bool used;           /* on the right side */
+  int64_t extent;            /* 0: not known yet */
+  int32_t dim;               /* of the left side; -1: only on the right */
+  tesela__index_piece piece; /* of that dim */
+  bool used;                 /* on the right side */
 } einops_name;
 
 typedef struct einops {
@@ -160,8 +160,8 @@ static tesela_status einops_dim(einops *e, int32_t dim) {
   n = 0;
   for (int32_t i = 0; i < e->n_left; i++)
     if (e->name[i].dim == dim) extent[n++] = e->name[i].extent;
-  p.piece[0] = (tesela__piece){.term = {.kind = TESELA__MAP_DIM, .number = dim, .factor = 1, .divisor = 1},
-                               .extent = m->shape[dim]};
+  p.piece[0] = (tesela__index_piece){
+      .term = {.kind = TESELA__MAP_DIM, .number = dim, .factor = 1, .divisor = 1}, .extent = m->shape[dim]};
   tesela_status status = tesela__pieces_reshape(m, &p, n, extent);
   for (int32_t i = e->n_left - 1; i >= 0 && status == TESELA_OK; i--)
     if (e->name[i].dim == dim) e->name[i].piece = p.piece[--n];
@@ -178,7 +178,7 @@ static tesela_status einops_finish(einops *e) {
     if (name->extent == 0)
       return tesela__read_fail(&m->reader, TESELA_E_INVALID, name->at, "the length of '%.*s' is not given",
                                (int)tesela__min((int64_t)name->length, 40), m->reader.text + name->at);
-    name->piece = (tesela__piece){
+    name->piece = (tesela__index_piece){
         .term = {.kind = TESELA__MAP_COPY, .number = m->n_copies, .factor = name->extent > 1, .divisor = 1},
         .extent = name->extent};
     if (name->extent > 1) m->copies[m->n_copies++] = name->extent;

@@ -114,7 +114,7 @@ static tesela_status numpy_move(numpy *x, bool swap) {
   status = numpy_dim(x, x->number[0], x->p.n, &from);
   if (status == TESELA_OK) status = numpy_dim(x, x->number[1], x->p.n, &to);
   if (status != TESELA_OK) return status;
-  tesela__piece moved = x->p.piece[from];
+  tesela__index_piece moved = x->p.piece[from];
   if (swap) x->p.piece[from] = x->p.piece[to];
   for (int32_t k = from; !swap && k != to; k += from < to ? 1 : -1)
     x->p.piece[k] = x->p.piece[from < to ? k + 1 : k - 1];
@@ -122,7 +122,7 @@ static tesela_status numpy_move(numpy *x, bool swap) {
   return TESELA_OK;
 }
 
-static void numpy_reverse(tesela__piece *piece) {
+static void numpy_reverse(tesela__index_piece *piece) {
   piece->term.factor = -piece->term.factor;
   piece->constant = piece->extent - 1 - piece->constant;
 }
@@ -146,7 +146,7 @@ static tesela_status numpy_pad(numpy *x) {
     return numpy_fail(x, TESELA_E_MISMATCH, "expected the padding before and after each dim");
   for (int32_t k = 0; k < x->p.n; k++) {
     int64_t before = x->number[x->n > 2 ? 2 * k : 0], after = x->number[x->n > 2 ? 2 * k + 1 : x->n - 1];
-    tesela__piece *piece = &x->p.piece[k];
+    tesela__index_piece *piece = &x->p.piece[k];
     if (before < 0 || after < 0) return numpy_fail(x, TESELA_E_RANGE, "padding below 0");
     if (!tesela__add(piece->constant, before, &piece->constant) ||
         !tesela__add(piece->extent, before, &piece->extent) ||
@@ -159,7 +159,7 @@ static tesela_status numpy_pad(numpy *x) {
 static tesela_status numpy_insert(numpy *x, int32_t dim) {
   if (x->p.n == TESELA_MAX_RANK) return numpy_fail(x, TESELA_E_LIMIT, "too many dims");
   memmove(&x->p.piece[dim + 1], &x->p.piece[dim], (size_t)(x->p.n - dim) * sizeof *x->p.piece);
-  x->p.piece[dim] = (tesela__piece){.extent = 1};
+  x->p.piece[dim] = (tesela__index_piece){.extent = 1};
   x->p.n++;
   return TESELA_OK;
 }

@@ -11,11 +11,11 @@
 void tesela__pieces_begin(const tesela__map_text *m, tesela__pieces *p) {
   p->n = m->n_dims;
   for (int32_t d = 0; d < m->n_dims; d++)
-    p->piece[d] = (tesela__piece){.term = {.kind = TESELA__MAP_DIM, .number = d, .factor = 1, .divisor = 1},
-                                  .extent = m->shape[d]};
+    p->piece[d] = (tesela__index_piece){
+        .term = {.kind = TESELA__MAP_DIM, .number = d, .factor = 1, .divisor = 1}, .extent = m->shape[d]};
 }
 
-static tesela_status pieces_push(tesela__map_text *m, const tesela__piece *piece) {
+static tesela_status pieces_push(tesela__map_text *m, const tesela__index_piece *piece) {
   size_t at = m->reader.at;
   tesela_status status = tesela__map_push_number(m, piece->constant, at);
   if (status != TESELA_OK || piece->term.factor == 0) return status;
@@ -26,9 +26,9 @@ static tesela_status pieces_push(tesela__map_text *m, const tesela__piece *piece
 }
 
 /* Pop the value on top as a coordinate; a sum of several terms becomes one. */
-static tesela_status pieces_pop(tesela__map_text *m, int64_t extent, tesela__piece *piece) {
+static tesela_status pieces_pop(tesela__map_text *m, int64_t extent, tesela__index_piece *piece) {
   const tesela__map_value *v = &m->value[m->n_values - 1];
-  *piece = (tesela__piece){.constant = v->constant, .extent = extent};
+  *piece = (tesela__index_piece){.constant = v->constant, .extent = extent};
   if (v->n == 1) piece->term = m->term[v->first];
   if (v->n < 2) {
     m->n_values--;
@@ -42,7 +42,7 @@ static tesela_status pieces_pop(tesela__map_text *m, int64_t extent, tesela__pie
 }
 
 /* Push the row-major number of some coordinates. */
-static tesela_status pieces_push_number(tesela__map_text *m, const tesela__piece *piece, int32_t n) {
+static tesela_status pieces_push_number(tesela__map_text *m, const tesela__index_piece *piece, int32_t n) {
   size_t at = m->reader.at;
   tesela_status status = tesela__map_push_number(m, 0, at);
   for (int32_t k = 0; k < n && status == TESELA_OK; k++) {
@@ -55,8 +55,8 @@ static tesela_status pieces_push_number(tesela__map_text *m, const tesela__piece
 }
 
 /* Divide n old coordinates into n_new ones of as many elements. */
-static tesela_status pieces_regroup(tesela__map_text *m, const tesela__piece *old, int32_t n,
-                                    const int64_t *extent, int32_t n_new, tesela__piece *new) {
+static tesela_status pieces_regroup(tesela__map_text *m, const tesela__index_piece *old, int32_t n,
+                                    const int64_t *extent, int32_t n_new, tesela__index_piece *new) {
   int64_t step = 1;
   for (int32_t k = n_new - 1; k >= 0; k--) {
     if (n == 1 && n_new == 1) {
@@ -84,7 +84,7 @@ tesela_status tesela__pieces_reshape(tesela__map_text *m, tesela__pieces *p, int
   tesela__pieces result = {.n = n};
   bool empty = false;
   for (int32_t k = 0; k < n; k++) empty = empty || extent[k] == 0;
-  for (int32_t k = 0; k < n; k++) result.piece[k] = (tesela__piece){.extent = extent[k]};
+  for (int32_t k = 0; k < n; k++) result.piece[k] = (tesela__index_piece){.extent = extent[k]};
   for (int32_t i = 0, k = 0; !empty && (i < p->n || k < n);) {
     int32_t i0 = i, k0 = k;
     int64_t old = 1, new = 1;
