@@ -43,6 +43,8 @@ CHOSEN = (  # what random layouts of few bits seldom are
     (peer.nvmma, peer.NVMMASharedLayout(0, 16, 2, False), [4, 1024]),
     (peer.nvmma, peer.NVMMASharedLayout(0, 8, 2, True), [512, 8]),
     (peer.nvmma, peer.NVMMASharedLayout(0, 32, 2, False), [512, 8]),
+    (peer.nvmma, peer.NVMMASharedLayout(0, 16, 2, False), [512, 512]),
+    (peer.nvmma, peer.NVMMASharedLayout(32, 8, 2, True), [64, 512]),
     (peer.nvmma, peer.NVMMASharedLayout(64, 16, 3, False), [4, 4, 64]),
     (peer.nvmma, peer.NVMMASharedLayout(32, 16, 3, True), [32, 2, 16]),
     (peer.nvmma, peer.NVMMASharedLayout(128, 32, 4, True), [32, 2, 2, 8]),

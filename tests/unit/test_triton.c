@@ -155,7 +155,7 @@ static void places_are_those_of_tritons_bases(void **state) {
     check_places(&r, &layout);
   }
   (void)fclose(file);
-  assert_int_equal(n, 186);
+  assert_int_equal(n, 188);
 }
 
 static int64_t place_of(const tesela_layout *layout, int64_t i, int64_t j) {
