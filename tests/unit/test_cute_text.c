@@ -294,6 +294,41 @@ static void reading_agrees_with_the_formula(void **state) {
   }
 }
 
+/* Tables of another implementation, in the order of coordinates, the first mode fastest; cosize 0: swizzled. */
+static void tables_are_those_of_the_examples(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    int64_t cosize, table[32];
+  } rows[] = {
+      {"8:2", 15, {0, 2, 4, 6, 8, 10, 12, 14}},
+      {"6:0", 1, {0, 0, 0, 0, 0, 0}},
+      {"(4,6):(8,1)", 30, {0, 8,  16, 24, 1, 9,  17, 25, 2, 10, 18, 26,
+                           3, 11, 19, 27, 4, 12, 20, 28, 5, 13, 21, 29}},
+      {"((2,2),(2,4)):((2,8),(1,16))", 60, {0,  2,  8,  10, 1,  3,  9,  11, 16, 18, 24, 26, 17, 19, 25, 27,
+                                            32, 34, 40, 42, 33, 35, 41, 43, 48, 50, 56, 58, 49, 51, 57, 59}},
+      {"(2,(3,1),2):(6,(1,0),3)", 12, {0, 6, 1, 7, 2, 8, 3, 9, 4, 10, 5, 11}},
+      {"Sw<2,0,2> o 0 o (4,4):(4,1)", 0, {0, 5, 10, 15, 1, 4, 11, 14, 2, 7, 8, 13, 3, 6, 9, 12}},
+      {"Sw<1,1,2> o 0 o (4,8):(8,1)", 0, {0, 10, 16, 26, 1, 11, 17, 27, 2, 8,  18, 24, 3, 9,  19, 25,
+                                          4, 14, 20, 30, 5, 15, 21, 31, 6, 12, 22, 28, 7, 13, 23, 29}},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    tesela_layout layout = read_layout(rows[i].text, NULL, NULL);
+    int64_t n = 1;
+    for (int d = 0; d < layout.rank; d++) n *= layout.shape[d];
+    if (rows[i].cosize > 0) assert_int_equal(layout.axis[0].extent, rows[i].cosize);
+    for (int64_t k = 0; k < n; k++) {
+      int64_t index[DIMS], place, rest = k;
+      for (int d = 0; d < layout.rank; d++) {
+        index[d] = rest % layout.shape[d];
+        rest /= layout.shape[d];
+      }
+      assert_int_equal(tesela_layout_place_of(&layout, index, &place, NULL), TESELA_OK);
+      if (place != rows[i].table[k]) fail_msg("%s: %d", rows[i].text, (int)k);
+    }
+  }
+}
+
 /* 10^12 elements; coordinates as axes. */
 static void large_and_basis_layouts_are_read(void **state) {
   (void)state;
@@ -810,8 +845,11 @@ static void register_layouts_are_written_if_the_search_finds_a_text(void **state
     random_map(from, as, shape);
     tesela_layout layout = read_layout(from, as, NULL);
     assert_string_equal(layout.axis[0].name, "thread");
-    if (draw(2)) {
-      int64_t other[2] = {shape[1], shape[0]};
+    if (draw(4)) {
+      int64_t other[2], all = shape[0] * shape[1];
+      do other[0] = 1 + (int64_t)draw((uint64_t)all);
+      while (all % other[0] != 0);
+      other[1] = all / other[0];
       assert_int_equal(tesela_layout_reshape(&layout, 2, other, &layout, NULL), TESELA_OK);
     } else if (draw(2)) {
       const int32_t order[2] = {1, 0};
@@ -867,6 +905,37 @@ static void register_layouts_that_do_not_fill_their_threads(void **state) {
   }
 }
 
+/* Swizzles of large layouts, with carries and gaps: the text exists, so it is found. */
+static void large_swizzled_layouts_are_exact(void **state) {
+  (void)state;
+  static const int64_t extents[] = {2, 4, 8, 64, 128, 1024, 4096, 3, 5, 7, 100, 1000, 12345};
+  state_ = first_seed() + 5;
+  for (int k = 0; k < (slow_run() ? 20 : 150);) {
+    random_cute c;
+    char text[512];
+    int64_t next = 1;
+    random_draw(&c, 1, false);
+    c.size = 0; /* the extents are drawn again */
+    for (int d = 0; d < c.rank; d++)
+      for (int i = 0; i < c.n[d]; i++) {
+        c.extent[d][i] = extents[draw(sizeof extents / sizeof extents[0])];
+        c.stride[d][i] = draw(6) ? next : (int64_t)draw((uint64_t)next * 3);
+        next = next * c.extent[d][i] + (draw(5) ? 0 : (int64_t)draw(9));
+        if (next > INT64_C(1) << 45) next = 1 + c.size++;
+      }
+    if (c.size > 0) continue;
+    c.bits = 1 + (int)draw(4);
+    c.base = (int)draw(6);
+    c.shift = (c.bits + (int)draw(5)) * (draw(2) ? 1 : -1);
+    c.offset = draw(2) ? 0 : (int64_t)draw(200);
+    random_text(&c);
+    tesela_any_layout any = read_any(c.text);
+    tesela_translation answer = translate(&any, text, sizeof text);
+    if (answer.verdict != TESELA_EXACT) fail_msg("%s: %s", c.text, tesela_verdict_name(answer.verdict));
+    k++;
+  }
+}
+
 /* Larger layouts: no enumeration; the text read back is the same relation, which tesela_translate checks. */
 static void large_layouts_are_written(void **state) {
   (void)state;
@@ -905,6 +974,7 @@ int main(void) {
       cmocka_unit_test(refusals_say_what_and_where),
       cmocka_unit_test(depth_is_bounded),
       cmocka_unit_test(reading_agrees_with_the_formula),
+      cmocka_unit_test(tables_are_those_of_the_examples),
       cmocka_unit_test(large_and_basis_layouts_are_read),
       cmocka_unit_test(maps_are_inverted),
       cmocka_unit_test(other_maps_are_refused),
@@ -914,6 +984,7 @@ int main(void) {
       cmocka_unit_test(relations_are_written_if_the_search_finds_a_text),
       cmocka_unit_test(register_layouts_are_written_if_the_search_finds_a_text),
       cmocka_unit_test(register_layouts_that_do_not_fill_their_threads),
+      cmocka_unit_test(large_swizzled_layouts_are_exact),
       cmocka_unit_test(large_layouts_are_written),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
