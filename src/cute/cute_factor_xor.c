@@ -83,7 +83,7 @@ static bool xor_try(xor_search *s, tesela__cute_modes *modes, tesela_error *err)
   if (status == TESELA_OK && !conflict.found && !s->whole)
     status = s->large++ < XOR_LARGE ? tesela__cute_factor_large(s->layout, modes, &conflict, err)
                                     : tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                                                   "cannot decide: too many swizzles are possible");
+                                                   "cannot decide: too many swizzles agree so far");
   if (status != TESELA_OK) {
     s->undecided = status;
     return false;

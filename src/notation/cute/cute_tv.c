@@ -251,7 +251,7 @@ static tesela_status tv_text(const tesela_layout *tile, const int64_t *value, co
   status = tesela__cute_from_modes(&modes, 2, box.extent, &cute, cut, err);
   if (status != TESELA_OK) return status;
   if (cut[0] != box.extent[0] || cut[1] != box.extent[1])
-    return tesela__impossible(answer, "the threads or local ids are no product of the modes");
+    return tesela__impossible(answer, "the threads or local ids are not a product of the modes");
   if (!tv_name(tile, answer))
     return tesela__fail(err, TESELA_E_LIMIT, -1, "the shape of the tile is too long for its name");
   return tesela_cute_print(&cute, to, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cute_write.c - the row cute: any layout as a CuTe layout, or why there is none.
+ * cute_write.c - the row cute: any layout as a CuTe layout, or the reason why no text has its places.
  */
 #include <stdio.h>
 
