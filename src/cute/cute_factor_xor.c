@@ -10,8 +10,8 @@
 enum { XOR_VALUES = 4096, XOR_LARGE = 16 };
 
 typedef struct xor_search {
-  const tesela_layout *layout;
-  tesela__cute_modes *modes; /* the best so far, if `has` */
+  const tesela_layout *layout; /* NULL: of values alone */
+  tesela__cute_modes *modes;   /* the best so far, if `has` */
   bool has;
   int32_t large; /* tries with comparisons */
   tesela__cute_box box;
@@ -44,7 +44,7 @@ static void xor_values(xor_search *s, const int64_t *end, int64_t *value) {
 
 /* Keep the later conflict; of two at one element the place is forced only if it is the same. */
 static void xor_keep(xor_search *s, const tesela__cute_conflict *conflict) {
-  int order = !s->worst.found ? 1 : tesela_index_compare(s->layout->rank, conflict->index, s->worst.index);
+  int order = !s->worst.found ? 1 : tesela_index_compare(s->box.rank, conflict->index, s->worst.index);
   if (order > 0)
     s->worst = *conflict;
   else if (order == 0 && (!conflict->certain || conflict->expected != s->worst.expected))
@@ -53,8 +53,9 @@ static void xor_keep(xor_search *s, const tesela__cute_conflict *conflict) {
 
 /* Do the modes divide the shape? Otherwise their text is of a larger array. */
 static bool xor_is_exact(const xor_search *s, const tesela__cute_modes *modes) {
+  const int64_t *shape = s->layout ? s->layout->shape : s->box.extent;
   for (int32_t i = 0; i < modes->n; i++)
-    if (s->layout->shape[modes->leaf[i].dim] % modes->leaf[i].step != 0) return false;
+    if (shape[modes->leaf[i].dim] % modes->leaf[i].step != 0) return false;
   return true;
 }
 
@@ -92,7 +93,9 @@ static bool xor_try(xor_search *s, tesela__cute_modes *modes, tesela_error *err)
     xor_keep(s, &conflict);
     return false;
   }
-  bool exact = xor_is_exact(s, modes);
+  bool exact = xor_is_exact(s, modes), forward = modes->offset == 0;
+  for (int32_t i = 0; i < modes->n; i++) forward = forward && modes->leaf[i].stride >= 0;
+  if (!s->layout && modes->bits > 0 && !(exact && forward)) return false;
   if (exact || !s->has) *s->modes = *modes;
   s->has = true;
   return exact;
@@ -135,4 +138,18 @@ tesela_status tesela__cute_factor(const tesela_layout *layout, tesela__cute_mode
   if (s.has) return TESELA_OK;
   *conflict = layout->swizzle.n == 0 ? first : s.worst;
   return s.undecided;
+}
+
+tesela_status tesela__cute_factor_map(const tesela__cute_box *box, int32_t width, tesela__cute_modes *modes,
+                                      tesela__cute_conflict *conflict, tesela_error *err) {
+  xor_search s = {
+      .modes = modes, .box = *box, .whole = true, .undecided = TESELA_OK, .worst = {.found = false}};
+  tesela__cute_modes plain = {.bits = 0};
+  conflict->found = false;
+  (void)xor_try(&s, &plain, err);
+  if (s.undecided != TESELA_OK || s.has) return s.undecided;
+  *conflict = s.worst;
+  xor_search_all(&s, width, err);
+  conflict->found = !s.has;
+  return TESELA_OK;
 }
