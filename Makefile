@@ -16,7 +16,7 @@ build = cmake --preset $(1) $(2) && cmake --build build/$(1) -j $(JOBS)
 test = ctest --test-dir build/$(1) -j $(JOBS) --output-on-failure --no-tests=error
 
 .PHONY: all help test check strict strict-clang dev clang asan asan-clang corpora tsan sweep valgrind coverage fuzz soak nvcc gpu bench \
-  bench-peers portable dist demo wheels frameworks install format format-check abi clean
+  bench-peers portable dist demo wheels frameworks peers install format format-check abi clean
 
 all: ## build the library and the command (build/release)
 	$(call build,release,-DTESELA_BUILD_TESTS=OFF)
@@ -27,7 +27,7 @@ help: ## list the targets
 test: ## run the tests
 	$(call build,release,-DTESELA_BUILD_TESTS=ON)
 	$(call test,release)
-	@echo "not run here: make nvcc (needs nvcc), make gpu (nvcc and a GPU), make frameworks (torch, JAX, Dask), make bench-peers (oneDNN, HPTT, numpy, torch)"
+	@echo "not run here: make nvcc (needs nvcc), make gpu (nvcc and a GPU), make frameworks (torch, JAX, Dask), make peers (Triton, CuTe, TVM, oneDNN, IREE), make bench-peers (oneDNN, HPTT, numpy, torch)"
 
 check: ## everything a change must pass, by parts; goes on where it was cut off (PARTS='asan tsan': only these)
 	@tools/check.sh $(PARTS)
@@ -114,6 +114,9 @@ demo: all ## a memory report explained by the command, a layout from Python
 
 frameworks: all ## tests of the Python package with torch, jax and dask, which go into build/frameworks
 	PYTHON=$(PYTHON) tools/frameworks.sh
+
+peers: all ## tests beside the owners of other notations, which go into build/peers
+	PYTHON=$(PYTHON) tools/peers.sh
 
 wheels: ## the Python package as wheels for every machine (build/wheels) and as a source distribution
 	$(PYTHON) tools/portable/wheels.py

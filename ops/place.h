@@ -10,8 +10,10 @@
 
 #include <tesela/notation.h>
 
-/* Do its places count elements of a known width? Not those of a tile. */
+/* Do its places count elements of a known width? Not those of a tile, nor of a text without a type (of 8 bits then). */
 static inline bool any_has_bytes(const tesela_any_layout *any) {
+  if (any->kind == TESELA_KIND_RELATION)
+    return any->relation.n_axes == 1 && (any->relation.dtype != TESELA_DTYPE_NONE || any->relation.bits != 8);
   return any->kind != TESELA_KIND_SHARED && any->kind != TESELA_KIND_GLOBAL;
 }
 

@@ -9,7 +9,6 @@
 #include "expression.h"
 #include "place.h"
 #include "request.h"
-#include "same.h"
 #include "same_tuple.h"
 
 /* Exactly one of two fields is required; *one: the first. */
@@ -42,7 +41,14 @@ static void put_one(tesela_request *q, int64_t place, int32_t bits, int what) {
     tesela_put_int(q->out, what == PLACE ? place : what == BYTE ? byte : bit);
 }
 
-/* An integer or, of several copies, a list. */
+/* {"register":3,"lane":5,"warp":0} */
+static void put_axes(tesela_sink *out, const tesela_layout *layout, const int64_t *place) {
+  tesela_put_object(out);
+  for (int32_t a = 0; a < layout->n_axes; a++) tesela_put_key_int(out, layout->axis[a].name, place[a]);
+  tesela_put_end(out);
+}
+
+/* An integer or, on several axes, an object; of several copies, a list of them. */
 static tesela_status put_copies(tesela_request *q, const tesela_layout *layout, const int64_t *index,
                                 int what) {
   int64_t copies = tesela_layout_copies(layout), place[TESELA_MAX_AXES];
@@ -50,7 +56,10 @@ static tesela_status put_copies(tesela_request *q, const tesela_layout *layout, 
   for (int64_t k = 0; k < copies; k++) {
     tesela_status status = tesela_layout_copy_of(layout, index, k, place, q->err);
     if (status != TESELA_OK) return status;
-    put_one(q, place[0], layout->bits, what);
+    if (layout->n_axes == 1)
+      put_one(q, place[0], layout->bits, what);
+    else
+      put_axes(q->out, layout, place);
   }
   if (copies > 1) tesela_put_end(q->out);
   return TESELA_OK;
@@ -111,30 +120,42 @@ static const char *name_of(int64_t i, char text[40]) {
   return text;
 }
 
-/* The register of a thread and its element: place is [thread, local]. */
-static tesela_status find_held(tesela_request *q, const tesela_register *layout, const tesela_value *pair,
-                               int64_t i, int64_t place[2], int64_t *index) {
-  static const char *const names[] = {"thread", "local id"};
-  const int64_t extent[] = {layout->spatial_size, layout->local_size};
-  char name[40];
-  if (tesela_value_size(pair) != 2)
-    return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s: expected a list [thread, local]",
-                               name_of(i, name));
-  for (size_t k = 0; k < 2; k++) {
-    place[k] = tesela_value_int(tesela_value_at(pair, k));
-    if (place[k] < 0 || place[k] >= extent[k])
-      return tesela_request_fail(q, TESELA_E_RANGE, -1,
-                                 "%s[%zu] is %" PRId64 "; expected a %s from 0 to %" PRId64, name_of(i, name),
-                                 k, place[k], names[k], extent[k] - 1);
-  }
-  return tesela_register_get_global(layout, place[0], place[1], index, q->err);
+/* What a number of a place counts, in messages. */
+static const char *axis_words(const tesela_layout *layout, int32_t axis) {
+  const char *name = layout->axis[axis].name;
+  return strcmp(name, "local") == 0 ? "local id" : name;
 }
 
-/* The element at a place in memory; null for padding. */
-static tesela_status put_element(tesela_request *q, const tesela_layout *layout, int64_t place) {
+/* A place: an integer or, on several axes, a list [thread, local]. */
+static tesela_status take_place(tesela_request *q, const tesela_layout *layout, const tesela_value *value,
+                                int64_t i, int64_t *place) {
+  char name[40];
+  const bool one = layout->n_axes == 1;
+  if (one && !tesela_value_is(value, TESELA_VALUE_INT))
+    return tesela_request_fail(q, TESELA_E_INVALID, -1,
+                               "%s: expected an integer (pairs are for register layouts)", name_of(i, name));
+  if (!one && tesela_value_size(value) != (size_t)layout->n_axes)
+    return tesela_request_fail(q, TESELA_E_INVALID, -1, "%s: expected a list [%s, %s%s]", name_of(i, name),
+                               layout->axis[0].name, layout->axis[1].name, layout->n_axes > 2 ? ", ..." : "");
+  for (int32_t a = 0; a < layout->n_axes; a++) {
+    const int64_t extent = layout->axis[a].extent;
+    place[a] = tesela_value_int(one ? value : tesela_value_at(value, (size_t)a));
+    if (place[a] >= 0 && place[a] < extent) continue;
+    if (one)
+      return tesela_request_fail(q, TESELA_E_RANGE, -1, "%s is %" PRId64 "; expected 0 to %" PRId64,
+                                 name_of(i, name), place[a], extent - 1);
+    return tesela_request_fail(q, TESELA_E_RANGE, -1,
+                               "%s[%" PRId32 "] is %" PRId64 "; expected a %s from 0 to %" PRId64,
+                               name_of(i, name), a, place[a], axis_words(layout, a), extent - 1);
+  }
+  return TESELA_OK;
+}
+
+/* The element at a place; null for padding. */
+static tesela_status put_element(tesela_request *q, const tesela_layout *layout, const int64_t *place) {
   int64_t index[TESELA_MAX_RANK];
   bool padding;
-  tesela_status status = tesela_layout_element_at(layout, &place, index, &padding, q->err);
+  tesela_status status = tesela_layout_element_at(layout, place, index, &padding, q->err);
   if (status != TESELA_OK) return status;
   if (padding)
     tesela_put_null(q->out);
@@ -143,43 +164,14 @@ static tesela_status put_element(tesela_request *q, const tesela_layout *layout,
   return TESELA_OK;
 }
 
-static tesela_status take_place(tesela_request *q, const tesela_layout *layout, const tesela_value *number,
-                                int64_t i, int64_t *place) {
-  char name[40];
-  int64_t extent = layout->axis[0].extent;
-  *place = tesela_value_int(number);
-  if (!tesela_value_is(number, TESELA_VALUE_INT))
-    return tesela_request_fail(q, TESELA_E_INVALID, -1,
-                               "%s: expected an integer (pairs are for register layouts)", name_of(i, name));
-  if (*place < 0 || *place >= extent)
-    return tesela_request_fail(q, TESELA_E_RANGE, -1, "%s is %" PRId64 "; expected 0 to %" PRId64,
-                               name_of(i, name), *place, extent - 1);
-  return TESELA_OK;
-}
-
-/* "place" and "index", into the object that is open. */
-static tesela_status put_place_and_element(tesela_request *q, const tesela_layout *layout, int64_t place) {
-  tesela_put_key_int(q->out, "place", place);
+/* "place" or the numbers by axis, and "index", into the object that is open: {"place":17,"index":[2,3]};
+ * {"thread":5,"local":3,"index":[9,3]} */
+static tesela_status put_place_and_element(tesela_request *q, const tesela_layout *layout,
+                                           const int64_t *place) {
+  for (int32_t a = 0; a < layout->n_axes; a++)
+    tesela_put_key_int(q->out, layout->n_axes == 1 ? "place" : layout->axis[a].name, place[a]);
   tesela_put_key(q->out, "index");
   return put_element(q, layout, place);
-}
-
-/* {"place":17,"index":[2,3]}; of registers {"thread":5,"local":3,"index":[9,3]} */
-static tesela_status what_place(tesela_request *q, const tesela_any_layout *any,
-                                const tesela_layout *layout) {
-  const tesela_value *place = tesela_request_get(q, "place");
-  int64_t at[2], index[TESELA_MAX_RANK];
-  tesela_status status;
-  if (any->kind != TESELA_KIND_REGISTER) {
-    status = take_place(q, layout, place, -1, at);
-    return status == TESELA_OK ? put_place_and_element(q, layout, at[0]) : status;
-  }
-  status = find_held(q, &any->registers, place, -1, at, index);
-  if (status != TESELA_OK) return status;
-  tesela_put_key_int(q->out, "thread", at[0]);
-  tesela_put_key_int(q->out, "local", at[1]);
-  tesela_put_key_ints(q->out, "index", layout->rank, index);
-  return TESELA_OK;
 }
 
 /* Every element with a bit in a byte: {"byte":3,"elements":[{"place":6,"index":[0,6]},...]} */
@@ -202,7 +194,7 @@ static tesela_status what_byte(tesela_request *q, const tesela_any_layout *any, 
   tesela_put_key_list(q->out, "elements");
   for (int64_t place = first; place <= last && status == TESELA_OK; place++) {
     tesela_put_object(q->out);
-    status = put_place_and_element(q, layout, place);
+    status = put_place_and_element(q, layout, &place);
     tesela_put_end(q->out);
   }
   tesela_put_end(q->out);
@@ -216,20 +208,17 @@ tesela_status op_what(tesela_request *q) {
   tesela_status status = which(q, "what", byte ? "byte" : "place", "places", &one);
   if (status == TESELA_OK) status = request_any(q, "layout", &any, &layout);
   if (status != TESELA_OK) return status;
+  int64_t at[TESELA_MAX_AXES];
   if (byte) return what_byte(q, &any, &layout);
-  if (one) return what_place(q, &any, &layout);
+  if (one) {
+    status = take_place(q, &layout, tesela_request_get(q, "place"), -1, at);
+    return status == TESELA_OK ? put_place_and_element(q, &layout, at) : status;
+  }
   const tesela_value *places = tesela_request_get(q, "places");
   tesela_put_key_list(q->out, "indices");
   for (size_t i = 0; i < tesela_value_size(places) && status == TESELA_OK; i++) {
-    const tesela_value *place = tesela_value_at(places, i);
-    int64_t at[2], index[TESELA_MAX_RANK];
-    if (any.kind == TESELA_KIND_REGISTER) {
-      status = find_held(q, &any.registers, place, (int64_t)i, at, index);
-      if (status == TESELA_OK) tesela_put_ints(q->out, layout.rank, index);
-    } else {
-      status = take_place(q, &layout, place, (int64_t)i, at);
-      if (status == TESELA_OK) status = put_element(q, &layout, at[0]);
-    }
+    status = take_place(q, &layout, tesela_value_at(places, i), (int64_t)i, at);
+    if (status == TESELA_OK) status = put_element(q, &layout, at);
   }
   tesela_put_end(q->out);
   return status;
@@ -293,7 +282,7 @@ tesela_status op_same(tesela_request *q) {
   if (status == TESELA_OK) status = request_any(q, "b", &b, &right);
   if (status != TESELA_OK) return status;
   q->field = NULL;
-  status = same_compare(&a, &b, &difference, q->err);
+  status = tesela_any_compare(&a, &b, &difference, q->err);
   if (status != TESELA_OK) return status;
   tesela_put_key_bool(q->out, "same", difference.same);
   tesela_put_key_bool(q->out, "same_size", difference.same_extent);

@@ -7,10 +7,12 @@
  *   deadline.c os_*.c   how long a request may take, which files it may use
  *   query_ops.c         the table, and the operations about it
  *   query_place.c       elements and places              query_device.c    device layouts
+ *   query_translate.c   other notations              query_info.c      facts of a layout
  *   query_xla.c         XLA shapes as such               query_file.c      values in files
  *   query_register.c    register layouts                 query_write.c     tensors to files
  *   query_tile.c        moves of tiles                   query_graph.c     graphs
  *   query_relayout.c    copies                           query_program.c   graphs with layouts
+ *   query_linear.c      linear layouts over bits         query_cute.c      the algebra of CuTe layouts
  *   query_trial.c       tests and times of copies        query_loops.c     their loops
  *   query_report.c      reports of compilers               query_pack.c      checkpoints to files
  *   value.c put.c json_in.c json_out.c json_answer.c    values, sinks, the edge to JSON
@@ -36,6 +38,10 @@ tesela_status op_verify(tesela_request *q);
 /* query_graph.c */
 tesela_status op_plan_memory(tesela_request *q);
 tesela_status op_propagate(tesela_request *q);
+/* query_cute.c */
+tesela_status op_cute(tesela_request *q);
+/* query_linear.c */
+tesela_status op_linear_layout(tesela_request *q);
 /* query_loops.c */
 tesela_status op_graph_loops(tesela_request *q);
 /* query_program.c */
@@ -75,9 +81,12 @@ tesela_status op_pack(tesela_request *q);
 tesela_status op_unpack(tesela_request *q);
 /* op_relayout of a file. */
 tesela_status request_relayout_file(tesela_request *q, tesela_transform transform);
+/* query_translate.c */
+tesela_status op_translate(tesela_request *q);
+/* query_info.c */
+tesela_status op_info(tesela_request *q);
 /* query_xla.c */
 tesela_status op_choose(tesela_request *q);
-tesela_status op_info(tesela_request *q);
 tesela_status op_parse(tesela_request *q);
 tesela_status op_program(tesela_request *q);
 
@@ -107,6 +116,8 @@ typedef struct request_path {
 tesela_status request_path_open(tesela_request *q, const tesela_value *value, bool write, request_path *path);
 const char *request_path_text(const request_path *path);
 void request_path_close(request_path *path);
+/* A failure comes with an object that shows why: it is copied, and freed with the request. Its trees are a few levels deep. */
+void request_counter_example(tesela_request *q, const tesela_value *object);
 /* Call q->note. */
 void request_note(tesela_request *q, const char *format, ...) TESELA_PRINTF(2, 3);
 /* The field deadline_ms, and whether it is time to stop already. */
@@ -121,6 +132,10 @@ tesela_layout_read_options request_reading(const tesela_request *q, const char *
 /* A text as a layout, NULL for any notation. */
 tesela_status request_read(tesela_request *q, const tesela_value *text, const char *notation,
                            tesela_any_layout *any);
+/* A member with the text of a shape. */
+void request_put_shape(tesela_sink *out, const char *name, const tesela_xla_shape *shape);
+/* TESELA_E_UNSUPPORTED for a field of type text that is not the name of a notation or a kind. */
+tesela_status request_check_notation(tesela_request *q, const char *field);
 /* Does a field begin as a tuple of XLA shapes? *used receives the bytes before it. */
 bool request_is_tuple(tesela_request *q, const char *field, size_t *used);
 /* Read a field of type TESELA_FIELD_ANY; layout may be NULL. */

@@ -92,6 +92,8 @@ static tesela_status check_field(tesela_request *q, const tesela_op_entry *op, c
   case TESELA_FIELD_DEVICE:
     right = tesela_value_is(value, TESELA_VALUE_OBJECT) || tesela_value_is(value, TESELA_VALUE_TEXT);
     break;
+  case TESELA_FIELD_VALUE:
+    return TESELA_OK;
   }
   if (!right)
     return tesela_request_fail(q, TESELA_E_INVALID, -1, "field %s: expected %s, found %s", field->name,
@@ -185,17 +187,77 @@ static tesela_status read_target(tesela_request *q, const tesela_op_entry *op, t
   return found ? TESELA_OK : ops_unknown_target(q->err, text, q->target);
 }
 
-/* With the target that q->target points to while the operation runs. */
+/* A field of the operation, of that type; NULL if the operation or the request lacks it. */
+static const tesela_value *own_field(tesela_request *q, const tesela_op_entry *op, const char *name,
+                                     tesela_field_type type) {
+  for (int i = 0; op->field[i].name; i++)
+    if (strcmp(op->field[i].name, name) == 0 && op->field[i].type == type) return tesela_request_get(q, name);
+  return NULL;
+}
+
+/* Is dtype the type that texts lack? It comes last then; other operations read their own. */
+static bool is_type_of_texts(const tesela_op_entry *op) {
+  const tesela_field *last = op->field;
+  bool texts = false;
+  for (; last->name && last[1].name; last++) texts = texts || strcmp(last->name, "definitions") == 0;
+  return texts && strcmp(last->name, "dtype") == 0;
+}
+
+static tesela_status read_shape(tesela_request *q, const tesela_value *shape, tesela_xla_shape *array) {
+  if (tesela_value_size(shape) > TESELA_MAX_RANK)
+    return tesela_request_fail(q, TESELA_E_LIMIT, -1, "shape has %zu dims; expected %d or fewer",
+                               tesela_value_size(shape), TESELA_MAX_RANK);
+  for (array->rank = 0; array->rank < (int32_t)tesela_value_size(shape); array->rank++) {
+    int64_t extent = tesela_value_int(tesela_value_at(shape, (size_t)array->rank));
+    if (extent < 0)
+      return tesela_request_fail(q, TESELA_E_RANGE, -1,
+                                 "shape[%" PRId32 "] is %" PRId64 "; expected 0 or more", array->rank,
+                                 extent);
+    array->dim[array->rank] = extent;
+  }
+  return TESELA_OK;
+}
+
+/* What the texts of layouts lack: the fields shape, dtype, as and definitions, else what the caller gave. */
+static tesela_status read_beside(tesela_request *q, const tesela_op_entry *op,
+                                 tesela_layout_read_options *reading, tesela_xla_shape *array) {
+  tesela_status status = TESELA_OK;
+  *reading = q->reading ? *q->reading : (tesela_layout_read_options){.array = NULL};
+  *array = reading->array ? *reading->array : (tesela_xla_shape){.rank = 0};
+  const tesela_value *definitions = own_field(q, op, "definitions", TESELA_FIELD_TEXT);
+  const tesela_value *as = own_field(q, op, "as", TESELA_FIELD_TEXT);
+  const tesela_value *shape = own_field(q, op, "shape", TESELA_FIELD_NUMBERS);
+  if (shape) status = read_shape(q, shape, array);
+  const tesela_value *dtype = is_type_of_texts(op) ? tesela_request_get(q, "dtype") : NULL;
+  if (status == TESELA_OK && dtype)
+    status = tesela_dtype_read(tesela_value_text(dtype), dtype->n, &reading->dtype, q->err);
+  if (dtype) array->dtype = reading->dtype;
+  if (shape || reading->array) reading->array = array;
+  if (as) reading->as = tesela_value_text(as);
+  if (definitions) {
+    reading->definitions = tesela_value_text(definitions);
+    reading->definitions_length = definitions->n;
+  }
+  return status;
+}
+
+/* With the target and the reading that q points to while the operation runs. */
 static tesela_status run(tesela_request *q, const tesela_op_entry *op) {
   const tesela_target *given = q->target;
+  const tesela_layout_read_options *given_reading = q->reading;
+  tesela_layout_read_options reading;
+  tesela_xla_shape array;
   tesela_target own;
   tesela_status status = read_target(q, op, &own);
+  if (status == TESELA_OK) status = read_beside(q, op, &reading, &array);
+  q->reading = &reading;
   if (status == TESELA_OK) {
     q->field = NULL;
     status = op->answer(q);
     if (status == TESELA_E_STOPPED && request_check_stop(q) != TESELA_OK) q->field = NULL;
   }
   q->target = given;
+  q->reading = given_reading;
   return status;
 }
 
@@ -203,6 +265,7 @@ static tesela_status answer(tesela_request *q) {
   const tesela_op_entry *op = NULL;
   *q->err = (tesela_error){.at = -1};
   q->error_at[0] = '\0';
+  q->counter_example = NULL;
   q->field = q->text = q->message = NULL;
   q->usage = false;
   for (size_t i = 0; i < sizeof q->reserved / sizeof q->reserved[0]; i++)

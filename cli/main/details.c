@@ -87,6 +87,20 @@ const char same_details[] =
     "  $ tesela same 'f16[1024,256] stick(dim_order=[0,1])' 'f16[1024,256]{0,1:T(64,1)}'\n"
     "  same";
 
+const char translate_details[] =
+    "Writes a layout in another notation: xla, jax, register, device, map, cute, triton, onednn, tvm, torch, "
+    "mlir, and others; or index code: c, cuda, numpy. --to=all "
+    "writes one line for each.\n\n"
+    "exact: the same places for the same elements. valid_part: the text is of a larger array, whose "
+    "further elements are padding; keep the shape beside it. needs_padding: the same, but the text takes "
+    "more places than the layout has. impossible: no text has these places; the reason and the first element "
+    "that "
+    "contradicts are printed, and the exit status is 1. Every text is read back and compared before it is "
+    "printed.\n\n"
+    "What a text lacks is given by --shape and --dtype, or is written before it: f32[3,5] or [3,5].\n\n"
+    "  $ tesela translate 'f32[3,5]{1,0:T(2,2)}' --to=map\n"
+    "  map(d0:3, d1:5) of f32 -> memory[24]: 12*(d0/2) + 2*(d0%2) + 4*(d1/2) + d1%2";
+
 const char report_details[] =
     "Reads the memory reports that XLA prints when a program does not fit, in any log, and HLO text. "
     "Shows how much of the memory is padding, in which arrays, why, and which operation made them; "

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "main/beside.h"
 #include "main/device.h"
 #include "main/lines.h"
 #include "main/process.h"
@@ -24,6 +25,7 @@ bool input_options(const cli_context *cli, tesela_target *own, tesela_layout_rea
                    int *status) {
   const cli_option *o = cli->verb->options;
   *options = (tesela_layout_read_options){.flags = TESELA_XLA_LENIENT};
+  if (!beside_options(cli, options, status)) return false;
   while (o->name && strcmp(o->name, "target") != 0) o++;
   return !o->name || device_target(cli, own, &options->device.target, status);
 }
@@ -154,6 +156,12 @@ bool input_is_tuple(const char *text, size_t length, size_t *used) {
 void input_print_index(int32_t rank, const int64_t *index) {
   if (rank == 0) fputs("[]", stdout);
   for (int32_t d = 0; d < rank; d++) printf("%s%" PRId64, d ? "," : "", index[d]);
+}
+
+void input_print_place(const tesela_layout *layout, const int64_t *place) {
+  if (layout->n_axes == 1) printf("%" PRId64, place[0]);
+  for (int32_t a = 0; layout->n_axes > 1 && a < layout->n_axes; a++)
+    printf("%s%s %" PRId64, a ? " " : "", layout->axis[a].name, place[a]);
 }
 
 void input_say_place(const tesela_any_layout *any, const tesela_layout *layout, int64_t place) {

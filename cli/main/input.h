@@ -11,7 +11,8 @@
 
 #include "main/options.h"
 
-/* How the LAYOUTs of a command are read: leniently, with the target of --target, which is read into *own. Returns false after
+/* How the LAYOUTs of a command are read: leniently, with what beside.h gives, and with the target of --target, which is read into
+ * *own. Returns false after
  * reporting the error, with the exit status in *status. */
 bool input_options(const cli_context *cli, tesela_target *own, tesela_layout_read_options *options,
                    int *status);
@@ -42,6 +43,9 @@ int input_each(const cli_context *cli, int first, int (*each)(void *user, const 
 
 /* Describe a place on stderr: "place 17, byte 68 (of 24 places)". */
 void input_say_place(const tesela_any_layout *any, const tesela_layout *layout, int64_t place);
+
+/* Print a place: "17"; of several axes "lane 5 warp 0 register 3". */
+void input_print_place(const tesela_layout *layout, const int64_t *place);
 
 /* Print an index: "2,3"; "[]" for rank 0. */
 void input_print_index(int32_t rank, const int64_t *index);

@@ -75,6 +75,7 @@ int json_begin(const cli_context *cli, size_t n, const tesela_value *fields, jso
   a->r.deadline = INT64_MAX;
   if (!input_options(cli, &a->own, &a->reading, &status)) return status;
   a->r.target = a->reading.device.target;
+  a->r.reading = &a->reading;
   a->r.flags = TESELA_XLA_LENIENT;
   return CLI_YES;
 }

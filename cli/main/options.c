@@ -25,6 +25,17 @@
         "target of device layouts: spyre, tiles, or a FILE that describes one (default: spyre)" \
   }
 
+/* Verbs that read layouts in any notation. */
+#define UNTYPED_OPTIONS                                                                                      \
+  {"shape", 0, "N,N,...", "dims of texts without them, or the valid part of a larger text: 20,70 or 20x70"}, \
+      {"as", 0, "tv:NxN", "read CuTe layouts as (thread, value) to the elements of a tile"}, {               \
+    "definitions", 'i', "FILE", "the file that defines names in the text, as #blocked"                       \
+  }
+#define TEXT_OPTIONS                                                                   \
+  TARGET_OPTION, UNTYPED_OPTIONS, {                                                    \
+    "dtype", 0, "TYPE", "element type of texts without one (default: no type, 8 bits)" \
+  }
+
 #define END \
   { NULL, 0, NULL, NULL }
 
@@ -52,7 +63,7 @@
 static const cli_option no_options[] = {END};
 
 static const cli_option bench_options[] = {
-    TARGET_OPTION,
+    TEXT_OPTIONS,
     WAYS_OPTIONS("any", "best"),
     {"rounds", 'r', "N", "measure N times (default: 15)"},
     TRIAL_OPTION,
@@ -60,7 +71,7 @@ static const cli_option bench_options[] = {
 };
 
 static const cli_option check_options[] = {
-    TARGET_OPTION,
+    TEXT_OPTIONS,
     WAYS_OPTIONS("all", "all"),
     {"seed", 0, "N", "seed of the random data (default: 1)"},
     TRIAL_OPTION,
@@ -138,7 +149,7 @@ static const cli_option pack_options[] = {
 };
 
 static const cli_option plan_options[] = {
-    TARGET_OPTION,
+    TEXT_OPTIONS,
     {"explain", 'e', NULL, "print the loops, each piece, and the answer of every solver"},
     {"fill", 0, "VALUE", "content of padding: zero, leave, or a value such as 1.5 or 0x7fc0 (default: zero)"},
     {"solver", 0, "any|memcpy|rows|transpose|interleave|deinterleave|bits|strided|gather",
@@ -190,11 +201,12 @@ static const cli_option show_options[] = {
     {"by", 0, "element|thread",
      "rows of the table of a register layout: rows of the tile, or threads (default: element)"},
     {"warp", 0, "N", "threads of a warp, for the colours (default: 32; 64 for a fragment of 64 lanes)"},
-    TARGET_OPTION,
+    TEXT_OPTIONS,
     END,
 };
 
 static const cli_option access_options[] = {
+    UNTYPED_OPTIONS,
     {"dtype", 0, "TYPE", "element type (default: f16)"},
     {"vector", 0, "N", "elements per vector (default: the widest possible)"},
     MACHINE_OPTIONS,
@@ -257,6 +269,7 @@ static const cli_option verify_options[] = {
 };
 
 static const cli_option convert_options[] = {
+    UNTYPED_OPTIONS,
     {"dtype", 0, "TYPE", "element type (default: f16)"},
     {"through", 0, "any|shuffle|shared",
      "use only shuffles, or only shared memory, where moves within threads are not enough (default: any)"},
@@ -267,6 +280,7 @@ static const cli_option convert_options[] = {
 };
 
 static const cli_option swizzle_options[] = {
+    UNTYPED_OPTIONS,
     {"dtype", 0, "TYPE", "element type (default: f16)"},
     {"ldmatrix", 0, NULL, "use ldmatrix and stmatrix where they apply"},
     SEARCH_OPTION,
@@ -283,17 +297,23 @@ static const cli_option unpack_options[] = {
     END,
 };
 
-static const cli_option same_options[] = {TARGET_OPTION, END};
+static const cli_option same_options[] = {TEXT_OPTIONS, END};
+
+static const cli_option translate_options[] = {
+    {"to", 't', "NOTATION", "the notation to write: cute, triton, ..., or all"},
+    TEXT_OPTIONS,
+    END,
+};
 
 static const cli_option what_options[] = {
-    TARGET_OPTION,
+    TEXT_OPTIONS,
     {"bytes", 'b', NULL, "PLACE is a byte; print every element with a bit in it"},
     {"words", 'w', NULL, "print it in words, too (default on a terminal)"},
     END,
 };
 
 static const cli_option where_options[] = {
-    TARGET_OPTION,
+    TEXT_OPTIONS,
     {"words", 'w', NULL, "print it in words, too: byte and bit (default on a terminal)"},
     {"warp", 0, "N", "threads of a warp, for the words (default: 32; 64 for a fragment of 64 lanes)"},
     END,
@@ -308,6 +328,8 @@ const cli_verb cli_verbs[] = {
     {"what", cmd_what, "LAYOUT PLACE...", 2, ANY, "the element at a place", what_details, what_options},
     {"same", cmd_same, "A B", 2, 2, "whether two layouts put every element at the same place", same_details,
      same_options},
+    {"translate", cmd_translate, "LAYOUT --to=NOTATION", 1, 1, "a layout in another notation, with a verdict",
+     translate_details, translate_options},
     {"report", cmd_report, "[FILE...]", 0, ANY, "how much of a memory report or HLO text is padding, and why",
      report_details, report_options},
     {"diff", cmd_diff, "BEFORE AFTER", 2, 2, "arrays that changed between two memory reports or HLO texts",

@@ -108,7 +108,7 @@ bool cli_parse(cli_context *cli, int argc, char **argv, int *status);
 void help_print(const cli_context *cli, const cli_verb *verb, const cli_term *term);
 
 /* details.c: the help text of each verb. */
-extern const char show_details[], where_details[], what_details[], same_details[], report_details[],
+extern const char show_details[], where_details[], what_details[], same_details[], translate_details[], report_details[],
     diff_details[], relayout_details[], pack_details[], unpack_details[], plan_details[], check_details[],
     bench_details[], cmp_details[], digest_details[], access_details[], swizzle_details[], convert_details[],
     dma_details[], graph_details[], verify_details[], infer_details[], formats_details[], query_details[],
@@ -135,6 +135,7 @@ int cmd_report(const cli_context *cli);
 int cmd_same(const cli_context *cli);
 int cmd_show(const cli_context *cli);
 int cmd_swizzle(const cli_context *cli);
+int cmd_translate(const cli_context *cli);
 int cmd_unpack(const cli_context *cli);
 int cmd_verify(const cli_context *cli);
 int cmd_version(const cli_context *cli);

@@ -31,7 +31,8 @@ static int say_no_size(const cli_context *cli, const tesela_xla_shape *shape, co
   return CLI_YES;
 }
 
-static int show_array(const cli_context *cli, const tesela_xla_shape *shape) {
+static int show_array(const cli_context *cli, const tesela_any_layout *array) {
+  const tesela_xla_shape *shape = &array->shape;
   tesela_error err;
   show_facts facts;
   tesela_draw_options options;
@@ -43,6 +44,7 @@ static int show_array(const cli_context *cli, const tesela_xla_shape *shape) {
   if (words) {
     print_text(cli, shape);
     show_words(cli, &facts);
+    show_also(cli, array);
   }
   if (!picture) return CLI_YES;
   if (!any) {
@@ -73,13 +75,14 @@ static int show_text_of(const cli_context *cli, const char *text, size_t length)
   bool tuple = input_is_tuple(text, length, &used);
   if (!tuple && !input_any(cli, text, length, NULL, &any, NULL, &status)) return status;
   if (!tuple && any.kind == TESELA_KIND_DEVICE)
-    return cli->json ? answer(cli, text, length) : show_device(cli, &any.device);
+    return cli->json ? answer(cli, text, length) : show_device(cli, &any);
   if (cli_has(cli, "target"))
     return say_usage(cli, "--target applies to device layouts only; this is %s",
                      tesela_kind_words(tuple ? TESELA_KIND_XLA : any.kind));
   if (cli->json) return answer(cli, text, length);
   if (tuple) return show_no_table_options(cli) ? show_tuple(cli, text + used, length - used) : CLI_BAD;
-  if (any.kind == TESELA_KIND_XLA) return show_array(cli, &any.shape);
+  if (any.kind == TESELA_KIND_XLA) return show_array(cli, &any);
+  if (any.kind == TESELA_KIND_RELATION) return show_relation(cli, &any);
   return show_expression(cli, &any, text, length);
 }
 

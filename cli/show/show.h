@@ -8,6 +8,7 @@
  *   show_tuple.c    tuples: a table of the arrays in it
  *   show_expression.c  register layouts and tiles in memory
  *   show_device.c   device layouts
+ *   show_relation.c layouts of which only the places are known; and the other notations of any layout
  */
 #ifndef TESELA_CLI_SHOW_H
 #define TESELA_CLI_SHOW_H
@@ -36,8 +37,12 @@ int show_tuple(const cli_context *cli, const char *text, size_t length);
 
 /* A layout of another kind, read from this text. Returns an exit status. */
 int show_expression(const cli_context *cli, const tesela_any_layout *any, const char *text, size_t length);
+/* A relation. Returns an exit status. */
+int show_relation(const cli_context *cli, const tesela_any_layout *any);
+/* Print a line with the other notations that express a layout; nothing if none does. */
+void show_also(const cli_context *cli, const tesela_any_layout *any);
 /* A device layout. Returns an exit status. */
-int show_device(const cli_context *cli, const tesela_device_layout *layout);
+int show_device(const cli_context *cli, const tesela_any_layout *any);
 /* Are the options for register layouts absent? Returns false after reporting the first one given. */
 bool show_no_table_options(const cli_context *cli);
 

@@ -25,7 +25,8 @@ static int draw(const cli_context *cli, const tesela_device_layout *layout, tese
   return show_picture_layout(cli, &drawn, options);
 }
 
-int show_device(const cli_context *cli, const tesela_device_layout *layout) {
+int show_device(const cli_context *cli, const tesela_any_layout *given) {
+  const tesela_device_layout *layout = &given->device;
   tesela_target own;
   const tesela_target *target;
   tesela_draw_options options;
@@ -36,6 +37,7 @@ int show_device(const cli_context *cli, const tesela_device_layout *layout) {
   for (int32_t d = 0; d < layout->host.rank; d++) any = any && layout->host.shape[d] > 0;
   if (picture && any && draw(cli, layout, &options, true) != CLI_YES) return CLI_BAD;
   if (words && (status = device_words(cli, layout, target)) != CLI_YES) return status;
+  if (words) show_also(cli, given);
   if (!picture) return CLI_YES;
   if (words) putchar('\n');
   if (any) return draw(cli, layout, &options, false);

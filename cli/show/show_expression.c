@@ -104,7 +104,9 @@ static void words_of_fragment(const tesela_fragment *entry) {
   if (entry->note[0]) printf("  note        %s\n", entry->note);
 }
 
-static int print_words(const tesela_register *layout, const char *text, size_t length) {
+static int print_words(const cli_context *cli, const tesela_any_layout *any, const char *text,
+                       size_t length) {
+  const tesela_register *layout = &any->registers;
   const tesela_fragment *entry = expression_fragment(text, length);
   int64_t copies = tesela_register_copies(layout);
   tesela_register_print(layout, &cli_stdout, NULL);
@@ -115,7 +117,9 @@ static int print_words(const tesela_register *layout, const char *text, size_t l
   if (copies > 1) printf("; every element in %" PRId64 " threads", copies);
   printf("\n");
   if (entry) words_of_fragment(entry);
-  return made_of_print(layout, text, length, &cli_stdout) ? CLI_YES : CLI_FAILED;
+  if (!made_of_print(layout, text, length, &cli_stdout)) return CLI_FAILED;
+  show_also(cli, any);
+  return CLI_YES;
 }
 
 static int show_register(const cli_context *cli, const tesela_any_layout *any, const char *text,
@@ -123,7 +127,7 @@ static int show_register(const cli_context *cli, const tesela_any_layout *any, c
   int64_t warp;
   if (!table_options(cli) || !expression_warp(cli, text, length, &warp)) return CLI_BAD;
   if (show_wants(cli, "picture")) return print_table(cli, &any->registers, warp);
-  return print_words(&any->registers, text, length);
+  return print_words(cli, any, text, length);
 }
 
 /* ---- tiles in memory ------------------------------------------------------------------------------------- */
@@ -134,10 +138,6 @@ static void words_of_memory(const cli_context *cli, const tesela_any_layout *any
   cli_styled_begin(&cli->out, "1");
   tesela_any_print(any, &cli_stdout, NULL);
   cli_styled_end(&cli->out);
-  if (any->kind == TESELA_KIND_RELATION) { /* the rest is in its picture */
-    printf("\n");
-    return;
-  }
   for (int32_t d = 0; d < memory->rank; d++) elements *= memory->shape[d];
   printf("\n  tile        %" PRId64 " element%s in %" PRId64 " place%s", elements, elements == 1 ? "" : "s",
          memory->size, memory->size == 1 ? "" : "s");
@@ -156,7 +156,10 @@ static int show_memory(const cli_context *cli, const tesela_any_layout *any, con
   if (!show_picture_options(cli, &options)) return CLI_BAD;
   bool words = show_wants(cli, "words"), picture = show_wants(cli, "picture");
   if (picture && !show_picture_check_layout(cli, layout, &options)) return CLI_BAD;
-  if (words) words_of_memory(cli, any);
+  if (words) {
+    words_of_memory(cli, any);
+    show_also(cli, any);
+  }
   if (words && picture) printf("\n");
   return picture ? show_picture_layout(cli, layout, &options) : CLI_YES;
 }

@@ -10,7 +10,6 @@
 #include "expression.h"
 #include "main/input.h"
 #include "main/json.h"
-#include "same.h"
 #include "same_tuple.h"
 #include "main/say.h"
 
@@ -107,7 +106,7 @@ static tesela_status print_place(const tesela_any_layout *any, const int64_t *in
     return expression_print_place(&any->registers, index, &cli_stdout, err);
   tesela_status status = tesela_any_to_layout(any, &layout, err);
   if (status == TESELA_OK) status = tesela_layout_place_of(&layout, index, place, err);
-  printf("%" PRId64, place[0]);
+  if (status == TESELA_OK) input_print_place(&layout, place);
   return status;
 }
 
@@ -149,7 +148,7 @@ static int same_any(const cli_context *cli) {
     return status;
   }
   if (cli->json) return answer(cli);
-  if (same_compare(&any[0], &any[1], &d, &err) != TESELA_OK) return say_failure(cli, &err);
+  if (tesela_any_compare(&any[0], &any[1], &d, &err) != TESELA_OK) return say_failure(cli, &err);
   for (int i = 0; i < 2 && d.have_index; i++) /* before anything is written */
     if (any[i].kind == TESELA_KIND_REGISTER && expression_check_copies(&any[i].registers, &err) != TESELA_OK)
       return say_failure(cli, &err);

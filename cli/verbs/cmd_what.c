@@ -3,7 +3,7 @@
  * cmd_what.c - the verb what: the element at a place.
  *
  * A line for each place: an index, or the word padding. With --bytes a line has every element with a bit in
- * the byte. Places of a register layout are thread:local, and every one holds an element.
+ * the byte. Places on several axes are written thread:local, in the order of the axes.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -60,34 +60,44 @@ static int answer(const what *w, tesela_value where) {
   return json_answer(w->cli, sizeof fields / sizeof fields[0], fields);
 }
 
-static int what_register(const what *w, const char *text, size_t length) {
-  const tesela_register *layout = &w->any->registers;
+/* A place on several axes: "5:3", thread 5 and local id 3. */
+static int what_on_axes(const what *w, const char *text, size_t length) {
+  const tesela_layout *layout = w->layout;
   tesela_error err = {.at = -1};
-  const char *const names[] = {"thread", "local id"};
-  const int64_t counts[] = {layout->spatial_size, layout->local_size};
-  int64_t numbers[2], index[TESELA_MAX_RANK];
-  if (tesela_numbers_parse(text, length, 2, names, counts, ':', numbers, &err) != TESELA_OK)
-    return say_failure_in(w->cli, text, length, &err);
-  int64_t thread = numbers[0], local = numbers[1];
-  if (w->cli->json) {
-    tesela_value pair[2];
-    return answer(w, tesela_value_of_ints("place", 2, pair, (const int64_t[]){thread, local}));
+  const char *names[TESELA_MAX_AXES];
+  int64_t counts[TESELA_MAX_AXES], place[TESELA_MAX_AXES], index[TESELA_MAX_RANK];
+  bool padding;
+  for (int32_t a = 0; a < layout->n_axes; a++) {
+    names[a] = strcmp(layout->axis[a].name, "local") == 0 ? "local id" : layout->axis[a].name;
+    counts[a] = layout->axis[a].extent;
   }
-  if (tesela_register_get_global(layout, thread, local, index, &err) != TESELA_OK)
+  if (tesela_numbers_parse(text, length, layout->n_axes, names, counts, ':', place, &err) != TESELA_OK)
+    return say_failure_in(w->cli, text, length, &err);
+  if (w->cli->json) {
+    tesela_value numbers[TESELA_MAX_AXES];
+    return answer(w, tesela_value_of_ints("place", (size_t)layout->n_axes, numbers, place));
+  }
+  if (tesela_layout_element_at(layout, place, index, &padding, &err) != TESELA_OK)
     return say_failure(w->cli, &err);
-  input_print_index(layout->rank, index);
+  if (padding)
+    fputs("padding", stdout);
+  else
+    input_print_index(layout->rank, index);
   putchar('\n');
   if (w->words) {
     cli_flush();
-    fprintf(stderr, "an element in register %" PRId64 " of %" PRId64 ", thread %" PRId64 " of %" PRId64 "\n",
-            local, layout->local_size, thread, layout->spatial_size);
+    fprintf(stderr, "%s in ", padding ? "padding" : "an element");
+    for (int32_t a = 0; a < layout->n_axes; a++)
+      fprintf(stderr, "%s%s %" PRId64 " of %" PRId64, a ? ", " : "", layout->axis[a].name, place[a],
+              counts[a]);
+    fputc('\n', stderr);
   }
   return CLI_YES;
 }
 
 static int what_one(void *user, const char *text, size_t length) {
   const what *w = user;
-  if (w->any->kind == TESELA_KIND_REGISTER) return what_register(w, text, length);
+  if (w->layout->n_axes > 1) return what_on_axes(w, text, length);
   tesela_error err = {.at = -1};
   const char *name = w->bytes ? "byte" : "place";
   int64_t number, count = w->bytes ? w->bytes : w->layout->axis[0].extent;
@@ -106,7 +116,7 @@ int cmd_what(const cli_context *cli) {
   if (!input_any(cli, cli->arg[0], strlen(cli->arg[0]), NULL, &any, &layout, &status)) return status;
   bool bytes = cli_has(cli, "bytes");
   if (bytes && (any.kind == TESELA_KIND_REGISTER || !any_has_bytes(&any)))
-    return say_usage(cli, "--bytes applies to XLA and device layouts only; the elements of %s have no width",
+    return say_usage(cli, "--bytes needs elements of a known width; the elements of %s have none",
                      tesela_kind_words(any.kind));
   if (bytes && tesela_layout_sizes(&layout, &sizes, &err) != TESELA_OK) return say_failure(cli, &err);
   bool one = cli->n_args == 2 && strcmp(cli->arg[1], "-") != 0;

@@ -207,8 +207,8 @@ typedef enum tesela_field_type {
   TESELA_FIELD_TARGET,  ///< a text, one XLA shape, or a layout in braces for the shape of another field
   TESELA_FIELD_TEXT,    ///< any text
   TESELA_FIELD_INDICES, ///< a list of lists of integers
-  TESELA_FIELD_PLACE,   ///< an integer or, of register layouts, a list [thread, local]
-  TESELA_FIELD_PLACES,  ///< a list of integers or, of register layouts, of lists [thread, local]
+  TESELA_FIELD_PLACE,   ///< an integer or, on several axes, a list: [thread, local]
+  TESELA_FIELD_PLACES,  ///< a list of integers or, on several axes, of lists: [[thread, local], ...]
   TESELA_FIELD_FLAG,    ///< true or false
   TESELA_FIELD_NUMBER,  ///< an integer
   TESELA_FIELD_TEXTS,   ///< a list of texts
@@ -216,6 +216,7 @@ typedef enum tesela_field_type {
   TESELA_FIELD_OBJECT,  ///< an object; the operation checks its members
   TESELA_FIELD_OBJECTS, ///< a list of objects; the operation checks them
   TESELA_FIELD_DEVICE,  ///< a device layout: a text, or an object
+  TESELA_FIELD_VALUE,   ///< any value; the operation checks it
 } tesela_field_type;
 
 /// A field of an operation.
@@ -267,8 +268,12 @@ typedef struct tesela_request {
   void *progress_user;
   const volatile int
       *stop; ///< set to other than 0, by any thread or a signal handler: the request fails soon. May be NULL
-  int64_t reserved[4]; ///< 0: room to grow (base.h)
+  /// What the texts of layouts lack: array, dtype, as, definitions; the other members are unused. A request may give them. May be NULL
+  const struct tesela_layout_read_options *reading;
+  int64_t reserved[2]; ///< 0: room to grow (base.h)
 
+  /// Set by the library, of a failure: an object that shows why nothing is right; NULL: there is none. Freed by tesela_request_free
+  tesela_value *counter_example;
   int64_t deadline;   ///< set by the library: on the clock of tesela_request_progress; INT64_MAX without one
   int32_t flags;      ///< how XLA texts are read: TESELA_XLA_STRICT, or _LENIENT with "lenient": true
   const char *field;  ///< of a failure: the field at fault; NULL: not a single one

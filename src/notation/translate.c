@@ -8,33 +8,12 @@
 #include "layout/layout.h"
 #include "notation/any.h"
 
-/* The places of a text have to be those of the layout. Names of axes differ between notations. */
-static tesela_status same_places(const tesela_layout *layout, const tesela_layout *back, bool *same,
-                                 tesela_error *err) {
-  tesela_layout a, b;
-  tesela_difference difference;
-  tesela_status status = TESELA_OK;
-  if (layout->n_axes == back->n_axes) {
-    a = *layout;
-    b = *back;
-  } else {
-    status = tesela__axes_to_threads(layout, &a, err);
-    if (status == TESELA_OK) status = tesela__axes_to_threads(back, &b, err);
-  }
-  if (status != TESELA_OK) return status;
-  if (a.n_axes == 1 && b.n_axes == 1) memcpy(b.axis[0].name, a.axis[0].name, sizeof b.axis[0].name);
-  b.bits = a.bits;
-  status = tesela_layout_compare(&a, &b, &difference, err);
-  *same = status == TESELA_OK && difference.same;
-  return status;
-}
-
 static tesela_status check_text(const tesela_layout *layout, const char *notation, const tesela_buffer *text,
-                                const tesela_translation *answer, tesela_error *err) {
+                                tesela_translation *answer, tesela_error *err) {
   tesela_xla_shape array = {.dtype = layout->dtype, .rank = layout->rank};
   tesela_any_layout any;
   tesela_layout back;
-  bool same = false;
+  tesela_difference difference = {.same = false};
   for (int32_t d = 0; d < layout->rank; d++) array.dim[d] = layout->shape[d];
   tesela_layout_read_options options = {.notation = notation,
                                         .flags = TESELA_XLA_STRICT,
@@ -43,8 +22,11 @@ static tesela_status check_text(const tesela_layout *layout, const char *notatio
                                         .as = answer->as[0] ? answer->as : NULL};
   tesela_status status = tesela_layout_read(text->text, text->length, &options, &any, err);
   if (status == TESELA_OK) status = tesela_any_to_layout(&any, &back, err);
-  if (status == TESELA_OK) status = same_places(layout, &back, &same, err);
-  if (status == TESELA_OK && !same)
+  if (status == TESELA_OK) status = tesela__compare_by_meaning(layout, &back, &difference, err);
+  if (status == TESELA_OK) status = tesela__count_places(&back, &answer->text_places, err);
+  if (status == TESELA_OK && answer->verdict != TESELA_EXACT)
+    answer->verdict = answer->text_places > answer->places ? TESELA_NEEDS_PADDING : TESELA_VALID_PART;
+  if (status == TESELA_OK && !difference.same)
     status = tesela__fail(err, TESELA_E_INVALID, -1, "the translation is wrong: please report this layout");
   return status;
 }
