@@ -130,7 +130,7 @@ static void refusals_say_what_and_where(void **state) {
       {"Sw<3,3,2> o 0 o 8:1", TESELA_E_RANGE, 3, "|shift| >= bits"},
       {"Sw<3,60,3> o 0 o 8:1", TESELA_E_RANGE, 3, "base + |shift| + bits <= 62"},
       {"Sw<3,0,3> o smem_ptr[16b](unset) o 8:1", TESELA_E_UNSUPPORTED, 12, "within elements of 16 bits"},
-      {"Sw<3,3,3> o smem_ptr[16b](0x7f) o 8:1", TESELA_E_SYNTAX, 25, "an address is no part of a layout"},
+      {"Sw<3,3,3> o smem_ptr[16b](0x7f) o 8:1", TESELA_E_SYNTAX, 25, "expected '(unset)', found"},
       {"(6,9):(1@0@0@0@0@0,1)", TESELA_E_LIMIT, 17, "more than 4 numbers in the path"},
       {"2:99999999999999999999", TESELA_E_OVERFLOW, 2, "does not fit in 64 bits"},
       {"(4000000000,4000000000):(1,1)", TESELA_E_OVERFLOW, 0, "exceed 64 bits"},
@@ -699,7 +699,7 @@ static void check_written(const char *from, const tesela_any_layout *any, bool h
     larger = larger || answer.shape[d] > v.shape[d];
   }
   assert_int_equal(larger, got == CUT);
-  if (larger) { /* places of the whole text */
+  if (larger && cute.bits == 0) { /* places of the whole text; after a swizzle only bounded */
     int64_t most = 0;
     memset(index, 0, sizeof index);
     do
