@@ -206,7 +206,7 @@ typedef enum tesela_cute_form {
   TESELA_CUTE_TILED,   ///< ((T0,T1),R0,R1,x,y)
   TESELA_CUTE_FLAT,    ///< (T0,T1,R0,R1,x,y)
   TESELA_CUTE_BLOCKED, ///< product by a layout: mode k is (mode k of the left, mode k of the right)
-  TESELA_CUTE_RAKED    ///< the same, the right one first
+  TESELA_CUTE_RAKED    ///< the same, the right one first; each mode is coalesced
 } tesela_cute_form;
 
 /// Divide: A composed with (B, the complement of B in the size of A).

@@ -745,6 +745,8 @@ static void test_forms(void **unused) {
       {TESELA_CUTE_FLAT, true, "(2,2)", "(3,4)", "(2,2,3,4):(1,2,4,12)"},
       {TESELA_CUTE_BLOCKED, true, "(2,5):(5,1)", "(3,4)", "((2,3),(5,4)):((5,10),(1,30))"},
       {TESELA_CUTE_RAKED, true, "(2,5):(5,1)", "(3,4)", "((3,2),(4,5)):((10,5),(30,1))"},
+      {TESELA_CUTE_RAKED, true, "4", "(2,3)", "((2,4),3):((4,1),8)"},
+      {TESELA_CUTE_RAKED, true, "((2,2),5):((1,2),4)", "(3,4)", "((3,4),(4,5)):((20,1),(60,4))"},
       {TESELA_CUTE_BLOCKED, true, "4", "(2,3)", "((4,2),(1,3)):((1,4),(0,8))"},
       {TESELA_CUTE_BLOCKED, true, "4", "3", "((4,3)):((1,4))"},
       {TESELA_CUTE_BLOCKED, true, "Sw<2,0,3> o 0 o (8,4)", "(1,2)",
