@@ -132,8 +132,8 @@ TESELA_API tesela_status tesela_linear_pseudoinvert(const tesela_linear *a, tese
 
 /// Solve b(c(x)) = a(x) for c: from the places of a to those of b.
 ///
-/// Of several solutions: an input that has the same bases in both layouts goes to itself; apart from these, input bits of b whose basis is
-/// a XOR of earlier ones stay 0.
+/// Of several solutions: an input that has the same bases in both layouts, and output bits that no other input of them touches, goes to
+/// itself; apart from these, input bits of b whose basis is a XOR of earlier ones stay 0.
 ///
 /// @param example  may be NULL; receives an input of a, and its output, which b does not have
 /// @return TESELA_OK; TESELA_E_UNSUPPORTED with TESELA_REASON_NOT_SURJECTIVE if b lacks an output of a; TESELA_E_MISMATCH for outputs of

@@ -301,7 +301,8 @@ enum {
   TESELA_NEEDS_ARRAY = 1,  ///< type and dims: before the text, f32[3,5], or from the caller
   TESELA_NEEDS_TARGET = 2, ///< a target, from the text or the caller (default: spyre)
   TESELA_TAKES_ARRAY =
-      4 ///< type and dims may be before the text or from the caller: its valid part, if the text is larger
+      4 ///< type and dims may be before the text or from the caller: its valid part, if the text is larger. With
+         ///< TESELA_NEEDS_ARRAY: some of its texts have type and dims, the others need them
 };
 
 /// One notation.

@@ -254,20 +254,20 @@ TESELA_API tesela_status tesela_xla_to_layout(const tesela_xla_shape *shape, tes
 ///
 /// Example: element (i,j) of bf16[32,256] at 2048*(i/8) + 1024*(j/128) + 256*(i%8/2) + 2*(j%128) + i%2:
 /// bf16[32,256]{1,0:T(8,128)(2,1)}.
-/// Example: bytes at 8*i + j in [4,6]: u8[4,6]{1,0:T(8)}, which reserves 32 places; answer->places is 32.
+/// Example: bytes at 8*i + j in [4,6]: u8[4,6]{1,0:T(8)}, which reserves 32 places, answer->text_places.
 /// Example: f32[2,2] at 3*i + 5*j: impossible, 5 is not a multiple of 3.
 ///
 /// All layouts are found that some tiles with `*` in no tile but the first express; tiles with `*` in a later one express
 /// others. `*` is used only if no tiles without it exist. Of the tiles without `*` that reserve the layout's number of places without
 /// L, and that cut no padding of an earlier tile apart, these are the fewest levels, then the fewest entries. If only L gives
-/// that number, the shape has it; if the tiles need more places, answer->places says how many. E is set if the layout's
+/// that number, the shape has it; if the tiles need more places, answer->text_places says how many. E is set if the layout's
 /// elements do not have the type's width.
 ///
 /// @param shape   receives the shape; unchanged if impossible
 /// @param answer  receives TESELA_EXACT or TESELA_IMPOSSIBLE, with the elements that contradict
 /// @return TESELA_OK, also if impossible; TESELA_E_UNSUPPORTED for a layout without a type (give it one: it would not be
 ///         impossible), or as tesela_layout_compare, or if more than 1500 orders of joined dims would have to be tried;
-///         TESELA_E_LIMIT for more than 48 digits, or if no list within XLA's limits and 8 levels was found;
+///         TESELA_E_LIMIT if no list within XLA's limits and 8 levels was found;
 ///         TESELA_E_INVALID for a layout that is not finished. No allocation; any thread; needs 150 KiB of stack. Some
 ///         microseconds per digit and comparison.
 TESELA_API tesela_status tesela_xla_from_layout(const tesela_layout *layout, tesela_xla_shape *shape,

@@ -66,6 +66,8 @@ REASON = {
     31: "MAX_ARRAYS",
     32: "NOT_SURJECTIVE",
     33: "NOT_INJECTIVE",
+    34: "NOT_EXPRESSIBLE",
+    35: "SIZE",
 }
 
 DTYPE = {
@@ -763,7 +765,8 @@ tesela_request._fields_ = [
     ("progress_user", c_void_p),
     ("stop", c_void_p),
     ("reading", c_void_p),
-    ("reserved", c_int64 * 3),
+    ("reserved", c_int64 * 2),
+    ("counter_example", c_void_p),
     ("deadline", c_int64),
     ("flags", c_int32),
     ("field", c_char_p),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * factor.c - the digits of dims from their places: steps and strides, without looking at the digits of the layout.
+ * factor.c - the digits of dims from their places: steps and strides, whatever the digits of the layout are.
  *
  *   places 0 1 4 5 12 13 16 17      1: stride 1; element 2 is at 4, not 2; element 4 at 12, not 8
  *                                   digits of steps 1, 2, 4 with strides 1, 4, 12
@@ -12,7 +12,33 @@
  */
 #include "layout/factor.h"
 
-tesela_status tesela__first_copies(const tesela_layout *layout, tesela_layout *out, tesela_error *err) {
+/* Do bits of the copies affect others, or others them? */
+static bool factor_copies_turned(const tesela_layout *layout) {
+  uint64_t copies = 0, images = 0;
+  int32_t low[TESELA_MAX_AXES], n = 0;
+  for (int32_t a = 0; a < layout->n_axes; a++) {
+    low[a] = n;
+    n += layout->swizzle.width[a];
+  }
+  for (int32_t i = 0; i < layout->n_digits; i++) {
+    const tesela_digit *digit = &layout->digit[i];
+    if (digit->source != TESELA_REPLICA || digit->extent < 2) continue;
+    int32_t width = layout->swizzle.width[digit->axis];
+    for (int32_t k = 0; k < width; k++) /* from the lowest bit of the stride up to the reach */
+      if (digit->stride % ((int64_t)2 << k) != 0 && digit->stride * (digit->extent - 1) >> k > 0)
+        copies |= UINT64_C(1) << (low[digit->axis] + k);
+  }
+  for (int32_t k = 0; k < n; k++)
+    if (copies >> k & 1) images |= layout->swizzle.image[k];
+  for (int32_t k = 0; k < n; k++) {
+    uint64_t image = layout->swizzle.image[k];
+    if (copies >> k & 1 ? (image & (image - 1)) != 0 : (image & images) != 0) return true;
+  }
+  return false;
+}
+
+tesela_status tesela__first_copies(const tesela_layout *layout, tesela_layout *out, bool *turned,
+                                   tesela_error *err) {
   tesela_layout first = *layout;
   int32_t n = 0;
   first.finished = false;
@@ -24,6 +50,7 @@ tesela_status tesela__first_copies(const tesela_layout *layout, tesela_layout *o
       first.axis[digit->axis].offset += digit->stride * (digit->extent - 1); /* a place of the layout */
   }
   first.n_digits = n;
+  *turned = layout->swizzle.n > 0 && tesela_layout_copies(layout) > 1 && factor_copies_turned(layout);
   tesela_status status = tesela_layout_finish(&first, err);
   if (status == TESELA_OK) *out = first;
   return status;
@@ -78,7 +105,7 @@ static tesela_status factor_predict(const tesela_layout *layout, int32_t n, cons
 }
 
 /* Compare the prediction with the layout: *at is the number of the first element that differs, or `elements`. */
-static tesela_status factor_compare(const tesela_layout *layout, int32_t n, const tesela__factors *factors,
+static tesela_status profile_factor_compare(const tesela_layout *layout, int32_t n, const tesela__factors *factors,
                                     const int64_t *start, int64_t elements, int64_t *at, tesela_error *err) {
   tesela_layout predicted;
   tesela_difference difference;
@@ -102,10 +129,10 @@ static tesela_status factor_compare_window(const tesela_layout *layout, int32_t 
                                            const tesela__factors *factors, const int64_t *start,
                                            int64_t elements, int64_t *at, tesela_error *err) {
   const tesela__factor *last = &factors->factor[factors->n - 1];
-  int64_t values = layout->axis[last->axis].extent / last->stride + 1, window;
+  int64_t values = (layout->axis[last->axis].extent - 1) / tesela__max(last->stride, 1) + 1, window;
   tesela_layout part = *layout;
-  if (!tesela__mul(values, last->step, &window) || window >= elements)
-    return factor_compare(layout, n, factors, start, elements, at, err);
+  if (last->stride == 0 || !tesela__mul(values, last->step, &window) || window >= elements)
+    return profile_factor_compare(layout, n, factors, start, elements, at, err);
   tesela_status status = TESELA_OK;
   if (n > 1) { /* the dims are the last ones */
     int64_t shape[TESELA_MAX_RANK];
@@ -114,11 +141,11 @@ static tesela_status factor_compare_window(const tesela_layout *layout, int32_t 
     status = tesela_layout_reshape(layout, layout->rank - n + 1, shape, &part, err);
   }
   if (status == TESELA_OK) status = tesela_layout_slice(&part, part.rank - 1, 0, window, 1, &part, err);
-  return status == TESELA_OK ? factor_compare(&part, 1, factors, start, window, at, err) : status;
+  return status == TESELA_OK ? profile_factor_compare(&part, 1, factors, start, window, at, err) : status;
 }
 
 /* The next factor, from element `at`. */
-static tesela__no_factors factor_add(const tesela_layout *layout, int32_t n, int64_t at, const int64_t *start,
+static tesela__no_factors profile_factor_add(const tesela_layout *layout, int32_t n, int64_t at, const int64_t *start,
                                      tesela__factors *out) {
   int64_t index[TESELA_MAX_RANK] = {0}, place[TESELA_MAX_AXES], rest = at;
   tesela__factor factor = {.step = at, .axis = -1};
@@ -135,9 +162,35 @@ static tesela__no_factors factor_add(const tesela_layout *layout, int32_t n, int
     factor.axis = a;
     factor.stride = place[a] - start[a];
   }
-  if (factor.axis < 0) return TESELA__BACKWARDS;
+  if (factor.axis < 0) factor.axis = 0;
   out->factor[out->n++] = factor;
   return TESELA__HAS_FACTORS;
+}
+
+/* Extents, from the number of elements. */
+static void factor_extents(tesela__factors *out, int64_t elements) {
+  for (int32_t k = 0; k < out->n; k++) {
+    int64_t above = k + 1 < out->n ? out->factor[k + 1].step : elements;
+    out->factor[k].extent = tesela__ceil_div(above, out->factor[k].step);
+  }
+}
+
+/* Steps that divide each other, in canonical form: neighbours have different slopes, so these are the digits. */
+static bool factor_read(const tesela_layout *layout, int32_t d, tesela__factors *out) {
+  tesela_layout form;
+  if (layout->swizzle.n > 0 || tesela_layout_canonical(layout, &form, NULL) != TESELA_OK) return false;
+  tesela__chain chain = tesela__chain_of(&form, d);
+  if (chain.n > TESELA__MAX_FACTORS || !tesela__chain_is_even(&form, chain)) return false;
+  for (int32_t k = chain.n - 1; k >= 0; k--) {
+    const tesela_digit *digit = &form.digit[chain.first + k];
+    if (digit->axis < 0 || digit->stride < 0) return false;
+    if (digit->step < layout->shape[d])
+      out->factor[out->n++] =
+          (tesela__factor){.step = digit->step, .stride = digit->stride, .axis = digit->axis};
+  }
+  bool whole = out->n > 0 && out->factor[0].step == 1;
+  if (!whole) out->n = 0;
+  return whole;
 }
 
 tesela_status tesela__factor_dims(const tesela_layout *layout, int32_t n, const int32_t *dims,
@@ -150,17 +203,18 @@ tesela_status tesela__factor_dims(const tesela_layout *layout, int32_t n, const 
   *why = TESELA__HAS_FACTORS;
   for (int32_t k = 0; k < n; k++) elements *= layout->shape[dims[k]];
   if (elements < 2) return TESELA_OK;
+  if (n == 1 && factor_read(layout, dims[0], out)) {
+    factor_extents(out, elements);
+    return TESELA_OK;
+  }
   tesela_status status = tesela__only_dims(layout, n, dims, &only, err);
   if (status != TESELA_OK) return status;
   (void)tesela_layout_place_of(&only, zero, start, NULL);
   for (*at = 1; *at < elements && status == TESELA_OK;) {
-    *why = factor_add(&only, n, *at, start, out);
+    *why = profile_factor_add(&only, n, *at, start, out);
     if (*why != TESELA__HAS_FACTORS) return TESELA_OK;
     status = factor_compare_window(&only, n, out, start, elements, at, err);
   }
-  for (int32_t k = 0; k < out->n; k++) {
-    int64_t above = k + 1 < out->n ? out->factor[k + 1].step : elements;
-    out->factor[k].extent = tesela__ceil_div(above, out->factor[k].step);
-  }
+  factor_extents(out, elements);
   return status;
 }

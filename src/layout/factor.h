@@ -7,11 +7,13 @@
 
 #include "layout/layout.h"
 
-enum { TESELA__MAX_FACTORS = 48 };
+enum {
+  TESELA__MAX_FACTORS = 66
+}; /* more than 62 steps that divide each other, or 64 entries of tiles, can make */
 
 typedef struct tesela__factor {
   int64_t step, extent; /* value x of the coordinate has digit (x mod the step above) div step */
-  int64_t stride;       /* places per value, on `axis` */
+  int64_t stride;       /* places per value, on `axis`; 0 if all values share a place */
   int32_t axis;
 } tesela__factor;
 
@@ -24,13 +26,15 @@ typedef struct tesela__factors {
 /* Why dims have no digits. */
 typedef enum tesela__no_factors {
   TESELA__HAS_FACTORS,
-  TESELA__BACKWARDS, /* an element is before element 0, or a step of 0 */
+  TESELA__BACKWARDS, /* an element is before element 0 */
   TESELA__TWO_AXES,  /* a digit would move on two axes */
   TESELA__MANY_FACTORS
 } tesela__no_factors;
 
-/* The layout with the first copy of each element alone, and strides of copies that are not negative. */
-tesela_status tesela__first_copies(const tesela_layout *layout, tesela_layout *out, tesela_error *err);
+/* The layout with the first copy of each element alone, and strides of copies that are not negative. *turned: a swizzle turns the
+ * copies of some elements, so the first ones need not be the lowest. */
+tesela_status tesela__first_copies(const tesela_layout *layout, tesela_layout *out, bool *turned,
+                                   tesela_error *err);
 
 /* The layout on the elements whose coordinates are 0 except those of n dims, which become the last dims, in this order. */
 tesela_status tesela__only_dims(const tesela_layout *layout, int32_t n, const int32_t *dims,

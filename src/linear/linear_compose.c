@@ -113,15 +113,27 @@ static tesela_status linear_refuse_onto(tesela_error *err, const char *what) {
   return tesela__refuse(err, TESELA_E_UNSUPPORTED, TESELA_REASON_NOT_SURJECTIVE, "%s", what);
 }
 
-/* Of the inputs of a, those with an input of the same name and bases in b. Words of outputs of a are moved to b. */
+/* The output bits that all bases touch but those of one input, bits first to first + n - 1; words are moved by `at` if not NULL. */
+static uint64_t linear_touched(const tesela_linear *a, int32_t first, int32_t n, const int32_t *at) {
+  uint64_t touched = 0;
+  for (int32_t k = 0; k < tesela__bits_of(a->in, a->n_ins); k++)
+    if (k < first || k >= first + n) touched |= at ? tesela__linear_move(a->basis[k], at) : a->basis[k];
+  return touched;
+}
+
+/* Of the inputs of a, those with an input of the same name and bases in b, whose output bits no other input of a or b touches. Words of
+ * outputs of a are moved to b. */
 static uint32_t linear_equal_ins(const tesela_linear *a, const tesela_linear *b, const int32_t *at) {
   uint32_t equal = 0;
   for (int32_t i = 0, bit = 0; i < a->n_ins; bit += a->in[i++].bits) {
-    int32_t with = tesela__linear_find(b->in, b->n_ins, a->in[i].name);
-    if (with < 0 || a->in[i].bits != b->in[with].bits) continue;
+    int32_t with = tesela__linear_find(b->in, b->n_ins, a->in[i].name), n = a->in[i].bits;
+    if (with < 0 || n != b->in[with].bits) continue;
     int32_t base = tesela__bits_of(b->in, with), k = 0;
-    while (k < a->in[i].bits && tesela__linear_move(a->basis[bit + k], at) == b->basis[base + k]) k++;
-    if (k == a->in[i].bits) equal |= (uint32_t)1 << i;
+    uint64_t own = 0;
+    for (; k < n && tesela__linear_move(a->basis[bit + k], at) == b->basis[base + k]; k++)
+      own |= b->basis[base + k];
+    if (k == n && (own & (linear_touched(a, bit, n, at) | linear_touched(b, base, n, NULL))) == 0)
+      equal |= (uint32_t)1 << i;
   }
   return equal;
 }
@@ -162,7 +174,6 @@ tesela_status tesela_linear_invert_and_compose(const tesela_linear *a, const tes
   memcpy(c.out, b->in, sizeof c.out);
   tesela__linear_match(a->out, a->n_outs, b->out, b->n_outs, at);
   int32_t failed = linear_solve(a, b, at, linear_equal_ins(a, b, at), &c);
-  if (failed >= 0) failed = linear_solve(a, b, at, 0, &c); /* another input may need them */
   if (failed >= 0) {
     if (example) *example = (tesela_linear_example){.have_in = false};
     tesela__linear_show_in(example, a, (uint64_t)1 << failed);

@@ -172,8 +172,8 @@ bool tesela__looks_device(const char *text, size_t length) {
 bool tesela__looks_cute(const char *text, size_t length) {
   size_t end = 0;
   if (begins_call(text, length, "Sw|S|Swizzle|Layout|Shape|ComposedLayout", '<') ||
-      begins_call(text, length, "make_layout|make_composed_layout", '(') ||
-      looks_begin(text, length, "cute::"))
+      begins_call(text, length, "make_layout|make_composed_layout|composition", '(') ||
+      looks_begin(text, length, "cute::") || looks_begin(text, length, "SW_"))
     return true;
   if (length > 0 && text[0] == '(') {
     end = tuple_end(text, length, 0);
@@ -188,20 +188,33 @@ bool tesela__looks_cute(const char *text, size_t length) {
   return looks_digit(c) || (c != '\0' && strchr("(_-?", c));
 }
 
-/* #ttg.blocked<{..}>, #triton_gpu.shared<{..}>, #linear, #blocked1 = .. */
+/* #mma or #blocked1: an alias that may be an encoding; #map is one of MLIR. */
+static bool looks_alias(const char *text, size_t length, size_t at, size_t *end) {
+  for (*end = at + 1; at < length && *end < length && looks_name(text[*end]);) ++*end;
+  return at < length && text[at] == '#' && *end > at + 1 && (*end == length || text[*end] != '.') &&
+         !looks_begin(text + at, length - at, "#map");
+}
+
+/* #ttg.blocked<{..}>, #triton_gpu.shared<{..}>, #linear, #blocked1 = .., tensor<4xf32, #blocked>, BlockedLayout(..) */
 bool tesela__looks_triton(const char *text, size_t length) {
-  size_t end = 1, name;
-  if (length == 0 || !memchr(text, '#', length)) return false;
+  size_t end;
+  if (begins_call(
+          text, length,
+          "BlockedLayout|SliceLayout|DotOperandLayout|NVMMADistributedLayout|AMDMFMALayout|AMDWMMALayout|"
+          "DistributedLinearLayout|SwizzledSharedLayout|NVMMASharedLayout|PaddedSharedLayout|"
+          "SharedLinearLayout|PartitionedSharedLayout|TensorMemoryLayout|TensorMemoryScalesLayout",
+          '('))
+    return true;
+  const char *hash = length > 0 ? memchr(text, '#', length) : NULL;
+  if (!hash) return false;
   if (looks_has(text, length, "#ttg.") || looks_has(text, length, "#ttng.") ||
       looks_has(text, length, "#triton_"))
     return true;
-  if (text[0] != '#') return false;
-  while (end < length && (looks_lower(text[end]) || text[end] == '_')) end++;
-  for (name = end; end < length && looks_digit(text[end]);) end++;
-  return looks_one_of(
-             "blocked|linear|shared|mma|slice|dot|dot_op|parent|shared_linear|swizzled_shared|nvmma_shared",
-             text, 1, name) &&
-         (end == length || strchr("<= \t", text[end]));
+  if (!looks_alias(text, length, (size_t)(hash - text), &end)) return false;
+  if (text[0] == '#') return end == length || next_byte(text, length, end) == '\0' || text[end] == '<';
+  char after = next_byte(text, length, end);
+  return (after == '>' || after == ',') &&
+         (looks_begin(text, length, "tensor<") || looks_begin(text, length, "!ttg.memdesc<"));
 }
 
 /* A tag or layout string of one word, nChw16c: outer letters nChw, capital or small, then blocks 16c; block[]: letters
@@ -248,24 +261,62 @@ bool tesela__looks_onednn(const char *text, size_t length) {
   return (l.n_outer <= 12 && letters_within(&l, first)) || letters_within(&l, "nchwdoigtls");
 }
 
-/* #map = affine_map<..>, memref<..>, linalg.pack .. inner_dims_pos = [..] */
-bool tesela__looks_mlir(const char *text, size_t length) {
-  static const char *const parts[] = {"memref<",       "affine_map<",    "strided<",      "linalg.pack",
-                                      "linalg.unpack", "tensor.pack",    "tensor.unpack", "inner_dims_pos",
-                                      "inner_tiles",   "outer_dims_perm"};
+static bool looks_has_any(const char *text, size_t length, const char *const *parts) {
   bool found = false;
-  if (length == 0 || (!memchr(text, '<', length) && !memchr(text, '_', length) && !memchr(text, '.', length)))
-    return false; /* each part has one of them */
-  for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-    found = found || looks_has(text, length, parts[i]);
-  return found && !tesela__looks_triton(text, length);
+  for (; *parts; parts++) found = found || looks_has(text, length, *parts);
+  return found;
 }
 
-/* NCHW, NCHW16c, OIHW4o4i: capitals, then blocks in small letters; lambda n, c: (..), T.index_map(..) */
+/* inner_dims_pos = [..] inner_tiles = [..], perhaps in a line of linalg.pack */
+bool tesela__looks_pack(const char *text, size_t length) {
+  static const char *const parts[] = {"linalg.pack",    "linalg.unpack", "tensor.pack",     "tensor.unpack",
+                                      "inner_dims_pos", "inner_tiles",   "outer_dims_perm", NULL};
+  return looks_has_any(text, length, parts);
+}
+
+/* memref<..>, strided<..>, #map = affine_map<..> */
+bool tesela__looks_mlir(const char *text, size_t length) {
+  static const char *const parts[] = {"memref<", "affine_map<", "strided<", NULL};
+  return length > 0 && memchr(text, '<', length) && looks_has_any(text, length, parts) &&
+         !tesela__looks_pack(text, length) && !tesela__looks_affine_map(text, length) &&
+         !tesela__looks_triton(text, length);
+}
+
+/* affine_map<(d0) -> (d0)>, #map = affine_map<..> */
+bool tesela__looks_affine_map(const char *text, size_t length) {
+  size_t at = 0;
+  if (length > 0 && text[0] == '#') {
+    at = skip_space(text, length, name_end(text, length, 1));
+    if (at == length || text[at] != '=') return false;
+    at = skip_space(text, length, at + 1);
+  }
+  return begins_call(text + at, length - at, "affine_map", '<');
+}
+
+/* lambda n, c: (..), T.index_map(lambda ..), IndexMap.from_func(lambda ..) */
+bool tesela__looks_index_map(const char *text, size_t length) {
+  size_t end = name_end(text, length, 0);
+  return begins_call(text, length, "index_map|IndexMap|from_func|from_func_with_separators", '(') ||
+         (looks_one_of("lambda", text, 0, end) && end < length &&
+          (looks_space(text[end]) || text[end] == ':'));
+}
+
+/* Code has to be compiled, not read. */
+bool tesela__looks_code(const char *text, size_t length) {
+  (void)text;
+  (void)length;
+  return false;
+}
+
+/* S[(8, 16) : (16, 1)] + .., TileLayout(S[..]) */
+bool tesela__looks_axe(const char *text, size_t length) {
+  return begins_call(text, length, "S", '[') ||
+         begins_call(text, length, "TileLayout|ComposeLayout|SwizzleLayout", '(');
+}
+
+/* NCHW, NCHW16c, OIHW4o4i: capitals, then blocks in small letters */
 bool tesela__looks_tvm(const char *text, size_t length) {
   letters l;
-  if (looks_begin(text, length, "lambda ") || begins_call(text, length, "index_map|IndexMap", '('))
-    return true;
   if (!read_letters(text, length, &l)) return false;
   for (int i = 0; i < 26; i++)
     if (l.small[i] || (l.block[i] && !l.capital[i])) return false;
@@ -279,18 +330,42 @@ bool tesela__looks_torch(const char *text, size_t length) {
          (looks_one_of("size|stride|strides", text, 0, end) && next_byte(text, length, end) == '=');
 }
 
-/* b (h w) c -> b h w c: names, numbers, brackets and one arrow */
+/* b (h w) c -> b h w c h=4: names, numbers, brackets and one arrow, then lengths; rearrange(x, "..") */
 bool tesela__looks_einops(const char *text, size_t length) {
   int arrows = 0;
-  bool letter = false;
+  bool letter = false, lengths = false;
+  if (begins_call(text, length, "rearrange|repeat", '(') && looks_has(text, length, "->")) return true;
   for (size_t at = 0; at < length; at++) {
+    lengths = lengths || (text[at] == '=' && arrows == 1 && looks_name(text[at - 1]));
     if (text[at] == '-' && at + 1 < length && text[at + 1] == '>') {
       arrows++;
       at++;
-    } else if (!looks_name(text[at]) && !looks_space(text[at]) && !strchr("().*", text[at])) {
+    } else if (!looks_name(text[at]) && !looks_space(text[at]) && !strchr("().*", text[at]) &&
+               !(lengths && (text[at] == '=' || text[at] == ','))) {
       return false;
     }
     letter = letter || looks_lower(text[at]) || looks_upper(text[at]);
   }
   return arrows == 1 && letter;
+}
+
+/* x.reshape(..), x.T, x[..., ::-1], np.pad(x, ..), (lambda i, j: ..)(*np.indices(..)) */
+bool tesela__looks_numpy(const char *text, size_t length) {
+  static const char methods[] = "reshape|view|transpose|permute|swapaxes|moveaxis|ravel|flatten|flip|pad|"
+                                "expand_dims|squeeze|copy|contiguous";
+  size_t end = 0, at;
+  if (looks_begin(text, length, "(lambda")) return looks_has(text, length, "indices");
+  while (end < length && looks_name(text[end])) end++;
+  if (end == 0 || end == length) return false;
+  if (text[end] == '[') {
+    const char *close = memchr(text + end, ']', length - end);
+    size_t inner = close ? (size_t)(close - text) - end : 0;
+    return looks_has(text + end, inner, ":") || looks_has(text + end, inner, "...") ||
+           looks_has(text + end, inner, "None");
+  }
+  if (text[end] != '.') return false;
+  for (at = end + 1; at < length && looks_name(text[at]);) at++;
+  if (looks_one_of("T", text, end + 1, at)) return true;
+  return next_byte(text, length, at) == '(' &&
+         (looks_one_of(methods, text, end + 1, at) || looks_one_of("ascontiguousarray", text, end + 1, at));
 }

@@ -20,7 +20,8 @@ enum {
   TILING_LEVELS = 8,
   TILING_ITEMS = 2 * TESELA__TILING_DIGITS + 1,
   TILING_BOUNDS = TESELA_MAX_DIGITS,
-  TILING_EFFORT = 60000 /* numbers tried per count of levels */
+  TILING_EFFORT = 40000, /* numbers tried for a count of levels and a choice of holes */
+  TILING_ORDERS = 60     /* orders of the dims tried for each choice of numbers */
 };
 
 /* A digit or a hole, in the order of memory. */
@@ -42,9 +43,10 @@ typedef struct tiling_bound {
 
 typedef struct tiling_search {
   const tesela__tiling *tiling;
-  int32_t levels, n, n_free; /* n_free: holes on dims of extent 1 */
-  int32_t left;              /* effort */
-  int32_t chain_length[TESELA_MAX_RANK];
+  int32_t levels, n;
+  int32_t n_holes, n_free;                                         /* n_free: of these on dims of extent 1 */
+  int32_t left, orders;                                            /* effort */
+  int32_t chain_length[TESELA_MAX_RANK], last_of[TESELA_MAX_RANK]; /* of a group: digits, the last item */
   int32_t item_of[TESELA_MAX_RANK][TESELA__TILING_DIGITS];
   tiling_item item[TILING_ITEMS];
   bool found;
@@ -241,12 +243,13 @@ static void tiling_try(tiling_search *s, const int32_t *order) {
 static void tiling_orders(tiling_search *s, int32_t at, uint64_t done, int32_t *order) {
   uint64_t moved = 0, tried = done;
   if (at == s->tiling->n_groups + s->n_free) {
+    s->orders--;
     tiling_try(s, order);
     return;
   }
   for (int32_t i = 0; i < s->n; i++)
     if (s->item[i].group >= 0 && s->item[i].moves) moved |= UINT64_C(1) << s->item[i].group;
-  for (int32_t i = 0; i < 2 * s->n && s->left > 0; i++) {
+  for (int32_t i = 0; i < 2 * s->n && s->orders > 0; i++) {
     int32_t g = s->item[i % s->n].group;
     if (g < 0 || tried >> g & 1 || (i < s->n && moved >> g & 1)) continue;
     bool ready = true;
@@ -258,7 +261,6 @@ static void tiling_orders(tiling_search *s, int32_t at, uint64_t done, int32_t *
     tried |= UINT64_C(1) << g;
     if (!ready) continue;
     order[at] = g;
-    s->left--;
     tiling_orders(s, at + 1, done | UINT64_C(1) << g, order);
   }
 }
@@ -269,9 +271,27 @@ static bool tiling_later(uint32_t a, uint32_t b) {
   return (a & lowest) != 0;
 }
 
+/* All digits of a group have numbers: can its bounds be cut like this, with room for each digit? */
+static bool tiling_chain_fits(const tiling_search *s, int32_t g) {
+  tiling_bound bound[TESELA__TILING_DIGITS + 1], rest, count;
+  int32_t n = 1;
+  bound[0] = (tiling_bound){g, 0, s->chain_length[g] - 1, -1, 1, 1, s->tiling->group[g].extent, 1};
+  for (int32_t level = 0; level < s->levels; level++)
+    for (int32_t k = n - 1; k >= 0; k--) {
+      if (!tiling_cut(s, level, &bound[k], &count, &rest)) return false;
+      bound[k] = count.last < count.first ? rest : count;
+      if (count.last >= count.first && rest.last >= rest.first) bound[n++] = rest;
+    }
+  for (int32_t k = 0; k < n; k++)
+    if (bound[k].first != bound[k].last || bound[k].extent != s->item[s->item_of[g][bound[k].first]].room)
+      return false;
+  return true;
+}
+
 static void tiling_assign(tiling_search *s, int32_t i) {
   int32_t order[2 * TESELA_MAX_RANK];
   if (i == s->n) {
+    s->orders = TILING_ORDERS;
     tiling_orders(s, 0, 0, order);
     return;
   }
@@ -287,22 +307,24 @@ static void tiling_assign(tiling_search *s, int32_t i) {
                                               : tiling_later(s->item[k].moves, moves);
     if (!fits) continue;
     item->moves = moves;
-    tiling_assign(s, i + 1);
+    if (item->group < 0 || item->group >= s->tiling->n_groups || s->last_of[item->group] != i ||
+        tiling_chain_fits(s, item->group))
+      tiling_assign(s, i + 1);
   }
 }
 
-/* Append a hole; the first `free` ones are on dims of extent 1. */
-static void tiling_add_hole(tiling_search *s, int32_t free, int64_t extent) {
-  int32_t group = s->n_free < free ? s->tiling->n_groups + s->n_free++ : -1;
+/* Append a hole; bit k of `ones`: the k-th is on a dim of extent 1. */
+static void tiling_add_hole(tiling_search *s, uint32_t ones, int64_t extent) {
+  int32_t group = ones >> s->n_holes++ & 1 ? s->tiling->n_groups + s->n_free++ : -1;
   s->item[s->n++] = (tiling_item){group, 0, 1, extent, extent, 0};
 }
 
-/* The items in the order of memory; bit k of `holes`: the k-th digit with padding has a hole before it. The first `free` holes
- * are on dims of extent 1. false: a room is no multiple, or there are fewer holes. */
-static bool tiling_items(tiling_search *s, uint32_t holes, int32_t free) {
+/* The items in the order of memory; bit k of `holes`: the k-th digit with padding has a hole before it; of `ones`: the k-th hole is
+ * on a dim of extent 1. false: a room is no multiple, or there are not as many holes or dims. */
+static bool tiling_items(tiling_search *s, uint32_t holes, uint32_t ones) {
   const tesela__tiling *t = s->tiling;
   int32_t padded = 0;
-  s->n = s->n_free = 0;
+  s->n = s->n_free = s->n_holes = 0;
   for (int32_t g = 0; g < t->n_groups; g++) s->chain_length[g] = 0;
   for (int32_t i = 0; i < t->n; i++) {
     const tesela__tiling_digit *digit = &t->digit[i];
@@ -310,16 +332,17 @@ static bool tiling_items(tiling_search *s, uint32_t holes, int32_t free) {
     bool hole = room > digit->extent && (holes >> padded++ & 1);
     int32_t chain = 0;
     if (hole && room % digit->extent != 0) return false;
-    if (hole) tiling_add_hole(s, free, room / digit->extent);
+    if (hole) tiling_add_hole(s, ones, room / digit->extent);
     for (int32_t k = 0; k < t->n; k++)
       chain += t->digit[k].group == digit->group && t->digit[k].step > digit->step;
     s->chain_length[digit->group]++;
+    s->last_of[digit->group] = s->n;
     s->item_of[digit->group][chain] = s->n;
     s->item[s->n++] =
         (tiling_item){digit->group, chain, digit->step, digit->extent, hole ? digit->extent : room, 0};
   }
-  if (t->below > 1) tiling_add_hole(s, free, t->below);
-  return s->n_free == free;
+  if (t->below > 1) tiling_add_hole(s, ones, t->below);
+  return s->n_free <= t->n_ones && ones >> s->n_holes == 0;
 }
 
 bool tesela__tiling_solve(const tesela__tiling *tiling, tesela_xla_layout *out) {
@@ -327,12 +350,13 @@ bool tesela__tiling_solve(const tesela__tiling *tiling, tesela_xla_layout *out) 
   int32_t padded = 0;
   for (int32_t i = 0; i < tiling->n; i++) padded += tiling->digit[i].room > tiling->digit[i].extent;
   if (padded > 6) padded = 6;
-  for (search.levels = 0; search.levels <= TILING_LEVELS && !search.found; search.levels++) {
-    search.left = TILING_EFFORT;
+  uint32_t ones = (uint32_t)1 << (tiling->n_ones ? tesela__min(padded + 1, 4) : 0);
+  for (search.levels = 0; search.levels <= TILING_LEVELS && !search.found; search.levels++)
     for (uint32_t holes = 0; holes < (uint32_t)1 << padded; holes++)
-      for (int32_t free = tiling->n_ones; free >= 0; free--)
-        if (tiling_items(&search, holes, free)) tiling_assign(&search, 0);
-  }
+      for (uint32_t k = ones; k > 0; k--) {
+        search.left = TILING_EFFORT;
+        if (tiling_items(&search, holes, k - 1)) tiling_assign(&search, 0);
+      }
   if (search.found) *out = search.best;
   return search.found;
 }

@@ -71,13 +71,13 @@ static tesela_status from_shared(const from_state *s, const int64_t *index, cons
   for (int32_t d = 0; d < s->layout->rank; d++) answer->index[d] = index[d];
   for (int32_t d = 0; d < s->layout->rank; d++) answer->index2[d] = index2[d];
   (void)tesela_layout_place_of(s->layout, index, &answer->place, NULL);
-  return tesela__impossible(answer,
-                            "two elements share place %" PRId64 "; XLA gives each element a place of its own",
-                            answer->place);
+  return tesela__impossible(answer, "two elements share a place; XLA gives each its own");
 }
 
-static tesela_status from_many(tesela_error *err) {
-  return tesela__fail(err, TESELA_E_LIMIT, -1, "more than %d digits", TESELA__MAX_FACTORS);
+/* A list of tiles has 64 entries, and each cuts one bound. */
+static tesela_status from_many(const from_state *s, tesela_translation *answer) {
+  return tesela__impossible(answer, "more than %d digits in %" PRId32 " dims; tiles have up to %d entries",
+                            TESELA__MAX_FACTORS, s->layout->rank, TESELA_XLA_MAX_TILE_NUMBERS);
 }
 
 /* Each dim as a group. Sets a verdict if two elements share a place. */
@@ -92,13 +92,15 @@ static tesela_status from_separate(from_state *s, tesela_translation *answer, te
     if (s->layout->shape[d] == 1) continue;
     status = tesela__factor_dims(s->layout, 1, &d, &factors, &why, &at, err);
     if (status != TESELA_OK) return status;
-    if (why == TESELA__BACKWARDS) {
+    if (why != TESELA__HAS_FACTORS) return from_many(s, answer); /* no place is before 0 */
+    if (tiling->n + factors.n > TESELA__TILING_DIGITS) return from_many(s, answer);
+    for (int32_t k = 0; k < factors.n; k++) {
       const int64_t zero[TESELA_MAX_RANK] = {0};
       int64_t index[TESELA_MAX_RANK] = {0};
-      index[d] = at;
-      return from_shared(s, index, zero, answer); /* no place is before 0 */
+      if (factors.factor[k].stride > 0) continue;
+      index[d] = factors.factor[k].step;
+      return from_shared(s, index, zero, answer);
     }
-    if (why != TESELA__HAS_FACTORS || tiling->n + factors.n > TESELA__TILING_DIGITS) return from_many(err);
     s->first[d] = factors.factor[0].stride;
     tiling->group[tiling->n_groups] = (tesela__tiling_group){1, {d}, s->layout->shape[d]};
     from_add_factors(tiling, tiling->n_groups++, &factors);
@@ -199,7 +201,9 @@ static tesela_status from_join(from_state *s, int32_t n, int32_t *dims, bool *fo
       return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "not decided: too many orders of joined dims");
     tesela_status status = tesela__factor_dims(layout, n + 1, dims + rank - n - 1, &factors, &why, &at, err);
     if (status != TESELA_OK) return status;
-    if (why != TESELA__HAS_FACTORS) continue;
+    bool apart = why == TESELA__HAS_FACTORS;
+    for (int32_t k = 0; k < factors.n; k++) apart = apart && factors.factor[k].stride > 0;
+    if (!apart) continue;
     from_add_factors(&digits, 0, &factors);
     if (from_misfit(&digits) >= 0) continue;
     if (n + 1 < all) {
@@ -257,10 +261,7 @@ static tesela_status from_deviates(const from_state *s, const int64_t *index, in
   answer->expected = expected;
   for (int32_t d = 0; d < s->layout->rank; d++) answer->index[d] = index[d];
   (void)tesela_layout_place_of(s->layout, index, &answer->place, NULL);
-  return tesela__impossible(answer,
-                            "no order and tiles put the element at place %" PRId64
-                            "; the elements before it put it at %" PRId64,
-                            answer->place, expected);
+  return tesela__impossible(answer, "no order and tiles give these places");
 }
 
 /* ---- the shape ------------------------------------------------------------------------------------------------------------- */
@@ -289,12 +290,13 @@ static bool from_solve(from_state *s, tesela_xla_layout *out) {
 }
 
 /* Is the text's relation that of the layout? */
-static tesela_status from_check(const tesela_layout *layout, const tesela_xla_shape *shape,
+static tesela_status from_check(const tesela_layout *layout, const tesela_xla_shape *shape, int64_t *places,
                                 tesela_error *err) {
   tesela_layout back;
   tesela_difference difference;
   tesela_status status = tesela_xla_to_layout(shape, &back, err);
   if (status != TESELA_OK) return status;
+  *places = back.axis[0].extent;
   memcpy(back.axis[0].name, layout->axis[0].name, sizeof back.axis[0].name);
   status = tesela_layout_compare(layout, &back, &difference, err);
   if (status == TESELA_OK && !difference.same)
@@ -315,11 +317,9 @@ static tesela_status from_make(from_state *s, tesela_xla_shape *shape, tesela_tr
   if (layout->bits != 8 * tesela_dtype_bytes(layout->dtype)) made.element_bits = layout->bits;
   tesela_status status =
       tesela_xla_shape_make(&result, layout->dtype, layout->rank, layout->shape, &made, err);
-  if (status == TESELA_OK) status = from_check(layout, &result, err);
-  if (status != TESELA_OK) return status;
-  if (!tesela__is_empty(layout)) answer->places = tesela__max(answer->places, from_places(&s->tiling));
-  *shape = result;
-  return TESELA_OK;
+  if (status == TESELA_OK) status = from_check(layout, &result, &answer->text_places, err);
+  if (status == TESELA_OK) *shape = result;
+  return status;
 }
 
 /* ---- all of it -------------------------------------------------------------------------------------------------------------- */

@@ -156,6 +156,102 @@ static void strings_are_the_formula(void **state) {
   check_formula("tvm", "[3,10,5] NC4cW", &b);
 }
 
+/* linalg.pack: outer_dims_perm is the order of the outer dims; each dim has at most one tile. */
+static void packs_are_the_formula(void **state) {
+  (void)state;
+  state_of_random = first_seed() + 4;
+  for (int i = 0; i < (slow_run() ? 200 : 2000); i++) {
+    blocked b;
+    int dims[MOST_DIMS];
+    char text[512];
+    int64_t packed[2 * MOST_DIMS];
+    draw_blocks(&b, 20, 2000);
+    shuffle(dims, b.rank);
+    b.n = (int)below(b.rank + 1);
+    for (int k = 0; k < b.n; k++) {
+      b.inner[k].dim = dims[k];
+      b.inner[k].extent = 1 + below(6);
+    }
+    bool typed = below(2) > 0, unpack = below(3) == 0;
+    int n = typed ? 0 : write_array(&b, text);
+    n += sprintf(text + n, below(2) > 0 ? "%%0 = linalg.%s %%a" : "tensor.%s %%arg0",
+                 unpack ? "unpack" : "pack");
+    if (!unpack) n += sprintf(text + n, " padding_value(%%cst : f32)");
+    n += sprintf(text + n, " outer_dims_perm = [");
+    for (int k = 0; k < b.rank; k++) n += sprintf(text + n, "%s%d", k ? ", " : "", b.order[k]);
+    n += sprintf(text + n, "] inner_dims_pos = [");
+    for (int k = 0; k < b.n; k++) n += sprintf(text + n, "%s%d", k ? ", " : "", b.inner[k].dim);
+    n += sprintf(text + n, "] inner_tiles = [");
+    for (int k = 0; k < b.n; k++) n += sprintf(text + n, "%s%" PRId64, k ? ", " : "", b.inner[k].extent);
+    n += sprintf(text + n, "] into %%b");
+    for (int k = 0; k < b.rank; k++) {
+      packed[k] = b.shape[b.order[k]];
+      for (int j = 0; j < b.n; j++)
+        if (b.inner[j].dim == b.order[k]) packed[k] = (packed[k] + b.inner[j].extent - 1) / b.inner[j].extent;
+    }
+    for (int j = 0; j < b.n; j++) packed[b.rank + j] = b.inner[j].extent;
+    for (int side = 0; side < 2 && typed; side++) {
+      bool whole = (side == 1) == unpack;
+      n += sprintf(text + n, "%s", side ? " -> tensor<" : " : tensor<");
+      for (int k = 0; k < (whole ? b.rank : b.rank + b.n); k++)
+        n += sprintf(text + n, "%" PRId64 "x", whole ? b.shape[k] : packed[k]);
+      n += sprintf(text + n, "f32>");
+    }
+    check_formula("pack", text, &b);
+  }
+}
+
+/* memref, strided, and PyTorch: offset + sum of index * stride. */
+static void strides_are_the_formula(void **state) {
+  (void)state;
+  state_of_random = first_seed() + 5;
+  for (int i = 0; i < (slow_run() ? 200 : 2000); i++) {
+    int rank = (int)below(MOST_DIMS), form = (int)below(5), n = 0;
+    int64_t shape[MOST_DIMS], stride[MOST_DIMS], offset = below(5), index[TESELA_MAX_RANK] = {0}, place;
+    char text[512];
+    for (int d = 0; d < rank; d++) {
+      shape[d] = below(6);
+      stride[d] = below(50);
+    }
+    char list[2][128] = {"", ""};
+    for (int d = 0, at[2] = {0, 0}; d < rank; d++) {
+      at[0] += sprintf(list[0] + at[0], "%s%" PRId64, d ? ", " : "", shape[d]);
+      at[1] += sprintf(list[1] + at[1], "%s%" PRId64, d ? ", " : "", stride[d]);
+    }
+    const char *comma = rank == 1 ? "," : "";
+    if (form < 2) offset = 0;
+    if (form == 0) sprintf(text, "torch.Size([%s]) (%s%s)", list[0], list[1], comma);
+    if (form == 1) sprintf(text, "torch.Size([%s]) stride (%s%s)", list[0], list[1], comma);
+    if (form == 2)
+      sprintf(text, "size=(%s%s), stride=(%s%s), storage_offset=%" PRId64 ", dtype=torch.float32", list[0],
+              comma, list[1], comma, offset);
+    if (form == 3) {
+      n = sprintf(text, "memref<");
+      for (int d = 0; d < rank; d++) n += sprintf(text + n, "%" PRId64 "x", shape[d]);
+      sprintf(text + n, "f32, strided<[%s], offset: %" PRId64 ">%s>", list[1], offset, below(2) ? ", 3" : "");
+    }
+    if (form == 4) sprintf(text, "f32[%s] strided<[%s], offset: %" PRId64 ">", list[0], list[1], offset);
+    tesela_any_layout any;
+    tesela_error err = {.message = ""};
+    if (tesela_layout_read(text, strlen(text), NULL, &any, &err) != TESELA_OK)
+      fail_msg("%s: %s", text, err.message);
+    assert_int_equal(any.relation.rank, rank);
+    if (form >= 2) assert_int_equal(any.relation.dtype, TESELA_F32);
+    int64_t elements = 1;
+    for (int d = 0; d < rank; d++) {
+      assert_int_equal(any.relation.shape[d], shape[d]);
+      elements *= shape[d];
+    }
+    if (elements == 0) continue;
+    do {
+      int64_t want = offset;
+      for (int d = 0; d < rank; d++) want += index[d] * stride[d];
+      assert_int_equal(tesela_layout_place_of(&any.relation, index, &place, NULL), TESELA_OK);
+      if (place != want) fail_msg("%s: place %" PRId64 ", not %" PRId64, text, place, want);
+    } while (tesela_index_next(rank, shape, index));
+  }
+}
+
 static const struct {
   const char *text;
   int64_t dim[4], order[4];
@@ -246,6 +342,41 @@ static const struct {
      0, "the line has no tensor of this name: 'foo'"},
     {"f32[2,4] onednn_verbose,v1,primitive,exec,cpu,reorder,x,y,src_f32::blocked:ab::f0,,,2x3,1",
      TESELA_E_MISMATCH, 9, "the line gives this tensor other dims than the array"},
+    {"memref<?x8xf32>", TESELA_E_UNSUPPORTED, 7, "'?' is an extent known at run time only"},
+    {"memref<*xf32>", TESELA_E_UNSUPPORTED, 7, "'*' is a rank known at run time only"},
+    {"memref<4x8xf32, strided<[?, 1]>>", TESELA_E_UNSUPPORTED, 25, "'?' is known at run time only"},
+    {"memref<4x8xf32, strided<[8, 1], offset: ?>>", TESELA_E_UNSUPPORTED, 40,
+     "'?' is known at run time only"},
+    {"memref<4x8xf33>", TESELA_E_SYNTAX, 11, "unknown element type 'f33'; did you mean"},
+    {"memref<4x8xf32, strided<[8]>>", TESELA_E_MISMATCH, 0, "1 strides of 2 dims"},
+    {"memref<4x8xf32> x", TESELA_E_SYNTAX, 16, "expected the end of the text, found 'x'"},
+    {"strided<[8, 1]>", TESELA_E_UNSUPPORTED, 0, "the strided layout needs type and dims before it"},
+    {"memref<4xf32, strided<[-1]>>", TESELA_E_RANGE, -1, ""},
+    {"f32[5,8] memref<4x8xf32>", TESELA_E_MISMATCH, 9, "dim 0 of the array is 5; the text has 4"},
+    {"torch.Size([2, 3])", TESELA_E_SYNTAX, 18, "expected a stride, such as (3, 1)"},
+    {"torch.Size([2, 3]) (3,)", TESELA_E_MISMATCH, 0, "1 strides of 2 dims"},
+    {"torch.Size([2, 3]) (-3, 1)", TESELA_E_RANGE, 26, "a stride is -3; expected 0 or more"},
+    {"size=(2, 3), strid=(3, 1)", TESELA_E_SYNTAX, 13, "unknown word 'strid'; did you mean stride?"},
+    {"stride=(3, 1)", TESELA_E_UNSUPPORTED, 0, "expected a size, or an array before the text"},
+    {"[4] inner_dims_pos = [0] inner_tiles = [%c]", TESELA_E_UNSUPPORTED, 40,
+     "a value known at run time only"},
+    {"[4] inner_dims_pos = [0] inner_tiles = [0]", TESELA_E_RANGE, 36, "a tile is 0"},
+    {"[4] inner_dims_pos = [1] inner_tiles = [2]", TESELA_E_INVALID, 4, "dim 1 is not a dim of the array"},
+    {"[4,4] inner_dims_pos = [1, 1] inner_tiles = [2, 2]", TESELA_E_INVALID, 6, "dim 1 is listed twice"},
+    {"[4,4] inner_dims_pos = [1] inner_tiles = [2, 2]", TESELA_E_SYNTAX, 38,
+     "2 inner_tiles of 1 inner_dims_pos"},
+    {"[4,4] outer_dims_perm = [1, 1] inner_dims_pos = [] inner_tiles = []", TESELA_E_INVALID, 6,
+     "is not a permutation"},
+    {"linalg.pack %a inner_dims_pos = [0] inner_tiles = [8] into %b", TESELA_E_UNSUPPORTED, 0,
+     "the pack needs type"},
+    {"linalg.pack %a inner_dims_pos = [0] inner_tiles = [8] into %b : tensor<20xf32> -> tensor<4x8xf32>",
+     TESELA_E_MISMATCH, 0, "the packed type is not what the tiles give"},
+    {"S[(2, 3) : (1)]", TESELA_E_SYNTAX, 1, "1 strides of 2 extents"},
+    {"S[2 : 1@lane]", TESELA_E_SYNTAX, 8, "unknown axis 'lane'; did you mean"},
+    {"S[2 : 1] + R[2 : 2] + R[2 : 4]", TESELA_E_SYNTAX, 23, "R is given twice"},
+    {"S[2 : 1] 5", TESELA_E_SYNTAX, 9, "expected the end of the text, found '5'"},
+    {"ComposeLayout(S[2 : 1])", TESELA_E_UNSUPPORTED, 0, "swizzles of Axe are not read"},
+    {"f32[5] S[4 : 1]", TESELA_E_MISMATCH, -1, ""},
     {"f32[2,4] src_f32::blocked:ab:4x1x1:f0", TESELA_E_SYNTAX, 29, "expected the strides of all dims"},
 };
 
@@ -274,6 +405,7 @@ typedef struct search {
   int64_t limit;  /* the largest stride */
   int seen;       /* different places of element `count` */
   int64_t at[64]; /* those */
+  bool pack;      /* one tile for each dim at most, then the dims */
   int depth;
   int dim[64];
   int64_t extent[64];
@@ -290,6 +422,24 @@ static int64_t place_in(const search *s, int element, bool *whole) {
   *whole = true;
   for (int d = 0; d < s->t->rank; d++) *whole = *whole && x[d] == 0;
   return place;
+}
+
+/* Are the parts tiles, one for each dim at most, and then whole dims? Of extent 1 are those that have no part. */
+static bool is_pack(const search *s) {
+  for (int tiles = 0; tiles <= s->depth; tiles++) {
+    bool tiled[MOST_DIMS] = {false}, outer[MOST_DIMS] = {false}, good = true;
+    int64_t left[MOST_DIMS];
+    for (int d = 0; d < s->t->rank; d++) left[d] = s->t->shape[d];
+    for (int i = 0; i < s->depth && good; i++) {
+      int d = s->dim[i];
+      bool *used = i < tiles ? tiled : outer;
+      good = !used[d] && (i < tiles || left[d] == s->extent[i]);
+      used[d] = true;
+      left[d] = (left[d] + s->extent[i] - 1) / s->extent[i];
+    }
+    if (good) return true;
+  }
+  return false;
 }
 
 /* Does a sequence of parts agree with the first elements? All sequences are tried that agree so far. With `at`, all places of the
@@ -309,7 +459,7 @@ static bool exists(search *s, int64_t stride, bool collect) {
       if (i == s->seen && i < 64) s->at[s->seen++] = place;
       return false;
     }
-  } else if (all) {
+  } else if (all && (!s->pack || is_pack(s))) {
     return true;
   }
   for (int d = 0; d < s->t->rank; d++)
@@ -350,7 +500,8 @@ static bool draw_layout(tesela_layout *layout) {
     while (product * shape[d] > MOST_ELEMENTS) shape[d]--;
     product *= shape[d];
   }
-  if (tesela_layout_begin(layout, TESELA_F32, 32, rank, shape, NULL) != TESELA_OK) return false;
+  if (product < 4 || tesela_layout_begin(layout, TESELA_F32, 32, rank, shape, NULL) != TESELA_OK)
+    return false;
   for (n = 0; n < rank; n++) digit[n] = n;
   for (int64_t k = below(4); k > 0; k--) {
     int from = (int)below(n);
@@ -376,6 +527,14 @@ static bool draw_layout(tesela_layout *layout) {
   return stride < 400 && tesela_layout_finish(layout, NULL) == TESELA_OK;
 }
 
+static const char *map_of(const tesela_layout *layout) {
+  static char map[4096];
+  tesela_buffer buffer = {map, sizeof map, 0};
+  tesela_writer to = tesela_buffer_writer(&buffer);
+  assert_int_equal(tesela_map_print(layout, &to, NULL), TESELA_OK);
+  return map;
+}
+
 static tesela_translation write_layout(const char *notation, const tesela_layout *layout, char *text,
                                        size_t room) {
   const tesela_notation *from;
@@ -387,13 +546,8 @@ static tesela_translation write_layout(const char *notation, const tesela_layout
   tesela_any_layout any = {.kind = TESELA_KIND_RELATION, .notation = from};
   any.relation = *layout;
   text[0] = '\0';
-  if (tesela_translate(&any, notation, &to, &answer, &err) != TESELA_OK) {
-    char map[4096];
-    tesela_buffer maps = {map, sizeof map, 0};
-    tesela_writer writer = tesela_buffer_writer(&maps);
-    (void)tesela_map_print(layout, &writer, NULL);
-    fail_msg("%s: %s", map, err.message);
-  }
+  if (tesela_translate(&any, notation, &to, &answer, &err) != TESELA_OK)
+    fail_msg("%s: %s", map_of(layout), err.message);
   return answer;
 }
 
@@ -443,19 +597,16 @@ static void blocks_are_complete(const char *notation, uint64_t seed) {
   while (exact + impossible < (slow_run() ? 300 : 2000)) {
     tesela_layout layout;
     table t;
-    char text[512], map[4096];
+    char text[512];
     if (!draw_layout(&layout)) continue;
     tabulate(&layout, &t);
-    tesela_buffer buffer = {map, sizeof map, 0};
-    tesela_writer to = tesela_buffer_writer(&buffer);
-    assert_int_equal(tesela_map_print(&layout, &to, NULL), TESELA_OK);
     tesela_translation answer = write_layout(notation, &layout, text, sizeof text);
     if (answer.verdict == TESELA_EXACT) {
       check_text(notation, text, &layout, &t);
       exact++;
     } else {
       assert_int_equal(answer.verdict, TESELA_IMPOSSIBLE);
-      check_contradiction(&t, &answer, map, kinds);
+      check_contradiction(&t, &answer, map_of(&layout), kinds);
       impossible++;
     }
   }
@@ -476,14 +627,185 @@ static void strings_are_complete(void **state) {
   blocks_are_complete("tvm", first_seed() + 3);
 }
 
+static void packs_are_complete(void **state) {
+  (void)state;
+  int64_t exact = 0, impossible = 0;
+  state_of_random = first_seed() + 6;
+  while (exact + impossible < (slow_run() ? 300 : 2000)) {
+    tesela_layout layout;
+    table t;
+    char text[512];
+    if (!draw_layout(&layout)) continue;
+    tabulate(&layout, &t);
+    tesela_translation answer = write_layout("pack", &layout, text, sizeof text);
+    search s = {.t = &t, .count = t.n, .limit = t.most, .pack = true};
+    bool found = exists(&s, 1, false);
+    if (found != (answer.verdict == TESELA_EXACT))
+      fail_msg("%s: %s %s", map_of(&layout), text, answer.reason);
+    if (found) check_text("pack", text, &layout, &t);
+    *(found ? &exact : &impossible) += 1;
+  }
+  printf("pack: %" PRId64 " exact, %" PRId64 " impossible\n", exact, impossible);
+  assert_true(exact * 10 > impossible && impossible * 10 > exact);
+}
+
+/* The only candidates are the distances of element 0 to its neighbours; the first element that they do not give. */
+static void strides_are_complete(const char *notation, uint64_t seed) {
+  int64_t exact = 0, impossible = 0;
+  state_of_random = seed;
+  while (exact + impossible < (slow_run() ? 300 : 2000)) {
+    tesela_layout layout;
+    table t;
+    char text[512];
+    int64_t stride[MOST_DIMS] = {0};
+    if (!draw_layout(&layout)) continue;
+    tabulate(&layout, &t);
+    int wrong = 0;
+    for (int e = 0; e < t.n; e++) {
+      int64_t sum = 0, want = t.place[0];
+      for (int d = 0; d < t.rank; d++) sum += t.index[e][d];
+      for (int d = 0; d < t.rank && sum == 1; d++)
+        if (t.index[e][d] == 1) stride[d] = t.place[e] - t.place[0];
+      for (int d = 0; d < t.rank; d++) want += stride[d] * t.index[e][d];
+      if (want != t.place[e] && wrong == 0) wrong = e;
+    }
+    tesela_translation answer = write_layout(notation, &layout, text, sizeof text);
+    if ((wrong == 0) != (answer.verdict == TESELA_EXACT)) fail_msg("%s: %s", map_of(&layout), answer.reason);
+    if (wrong == 0) check_text(notation, text, &layout, &t);
+    if (answer.contradiction == TESELA_CONTRADICTION_PLACE) {
+      assert_int_equal(number_of(&t, answer.index), wrong);
+      assert_int_equal(answer.place, t.place[wrong]);
+      assert_int_not_equal(answer.expected, t.place[wrong]);
+    }
+    *(wrong == 0 ? &exact : &impossible) += 1;
+  }
+  printf("%s: %" PRId64 " exact, %" PRId64 " impossible\n", notation, exact, impossible);
+  assert_true(exact * 10 > impossible && impossible * 10 > exact);
+}
+
+static void memrefs_are_complete(void **state) {
+  (void)state;
+  strides_are_complete("mlir", first_seed() + 7);
+}
+
+static void sizes_are_complete(void **state) {
+  (void)state;
+  strides_are_complete("torch", first_seed() + 8);
+}
+
+/* Extents whose product is `left`, least first, each with the distance of its first step as stride: do they give all places? */
+static bool split_exists(const table *t, int64_t *extent, int n, int64_t left) {
+  if (left == 1) {
+    for (int e = 0; e < t->n; e++) {
+      int64_t rest = e, done = 1, want = t->place[0];
+      for (int i = 0; i < n; i++) {
+        want += rest % extent[i] * (t->place[done] - t->place[0]);
+        rest /= extent[i];
+        done *= extent[i];
+      }
+      if (want != t->place[e]) return false;
+    }
+    return true;
+  }
+  for (int64_t b = 2; b <= left; b++) {
+    extent[n] = b;
+    if (left % b == 0 && split_exists(t, extent, n + 1, left / b)) return true;
+  }
+  return false;
+}
+
+static void splits_are_complete(void **state) {
+  (void)state;
+  int64_t exact = 0, impossible = 0;
+  state_of_random = first_seed() + 9;
+  while (exact + impossible < (slow_run() ? 300 : 2000)) {
+    tesela_layout layout;
+    table t;
+    char text[512];
+    int64_t extent[16];
+    if (!draw_layout(&layout)) continue;
+    tabulate(&layout, &t);
+    tesela_translation answer = write_layout("axe", &layout, text, sizeof text);
+    bool found = split_exists(&t, extent, 0, t.n);
+    if (found != (answer.verdict == TESELA_EXACT))
+      fail_msg("%s: %s %s", map_of(&layout), text, answer.reason);
+    if (found) check_text("axe", text, &layout, &t);
+    *(found ? &exact : &impossible) += 1;
+  }
+  printf("axe: %" PRId64 " exact, %" PRId64 " impossible\n", exact, impossible);
+  assert_true(exact * 10 > impossible && impossible * 10 > exact);
+}
+
+/* 10^12 elements, and extents 0 and 1; expected texts by hand. */
+static void texts_are_the_expected_ones(void **state) {
+  (void)state;
+  static const struct {
+    const char *from, *to, *text;
+  } rows[] = {
+      {"f32[2,17,3,5]{3,2,1,0:T(16,1,1)}", "onednn", "aBcd16b"},
+      {"f32[32,128,2,3]{3,2,1,0:T(16,64,1,1)(16,4,1,1)}", "onednn", "ABcd16b16a4b"},
+      {"f32[20,40]{1,0:T(8,8)(2,4)}", "onednn", "AB4a2b2a4b"},
+      {"f32[2,3,4,5]{1,3,2,0}", "onednn", "acdb"},
+      {"f32[2,3,4,5]{1,3,2,0}", "pack",
+       "linalg.pack %source outer_dims_perm = [0, 2, 3, 1] inner_dims_pos = [] inner_tiles = [] into %dest : "
+       "tensor<2x3x4x5xf32> -> tensor<2x4x5x3xf32>"},
+      {"f32[20,40]{1,0:T(8,32)}", "pack",
+       "linalg.pack %source padding_value(%pad : f32) inner_dims_pos = [0, 1] inner_tiles = [8, 32] into "
+       "%dest : "
+       "tensor<20x40xf32> -> tensor<3x2x8x32xf32>"},
+      {"f32[2,17,3,5]{3,2,1,0:T(16,1,1)}", "tvm", "NCHW16c"},
+      {"f32[1000000,1000000]{0,1}", "onednn", "ba"},
+      {"f32[1000000,1000000]{0,1:T(8,128)}", "onednn", "BA8b128a"},
+      {"f32[1000000,1000000]{0,1}", "torch", "size=(1000000, 1000000), stride=(1, 1000000)"},
+      {"f32[4,8]{1,0}", "mlir", "memref<4x8xf32>"},
+      {"f32[4,8]{0,1}", "mlir", "memref<4x8xf32, strided<[1, 4]>>"},
+      {"bf16[]", "mlir", "memref<bf16>"},
+      {"map(i:3, j:2) of 24 bits -> memory[20]: 5*i + 2*j + 4", "mlir",
+       "memref<3x2xi24, strided<[5, 2], offset: 4>>"},
+      {"map(i:3, j:2) -> memory[20]: 5*i + 2*j + 4", "torch", "size=(3, 2), stride=(5, 2), storage_offset=4"},
+      {"f32[0,3,1]", "torch", "size=(0, 3, 1), stride=(3, 1, 1)"},
+      {"f32[0,3,1]", "onednn", "abc"},
+      {"f32[24,256]{1,0:T(8,128)}", "axe", "S[(3, 8, 2, 128) : (2048, 128, 1024, 1)]"},
+      {"local(3, 4).spatial(2, 3)", "axe", "S[(3, 2, 4, 3) : (4, 3@tx, 1, 1@tx)]"},
+      {"map(d0:8; copies r0:4) -> thread[35]: 4*d0 + r0 + 3; local[1]: 0", "axe",
+       "S[8 : 4@tx] + R[4 : 1@tx] + 3@tx"},
+      {"map(d0:2, d1:3) -> memory[20]: 5*d0 - 2*d1 + 9", "axe", "S[(2, 3) : (5, -2)] + 9"},
+      {"f32[]", "axe", "S[1 : 1]"},
+      {"map(d0:4) -> m[1]: 0; TCol[4]: d0", "axe", "S[4 : 1@TCol] + 0"},
+      {"f32[1000000,1000000]{0,1:T(10,100)}", "axe",
+       "S[(10000, 100, 100000, 10) : (1000, 1, 10000000, 100)]"},
+      {"f32[1,3,1]{1,0,2}", "onednn", "abc"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    tesela_any_layout any;
+    tesela_translation answer;
+    tesela_error err = {.message = ""};
+    char text[512] = "";
+    tesela_buffer buffer = {text, sizeof text, 0};
+    tesela_writer to = tesela_buffer_writer(&buffer);
+    assert_int_equal(tesela_layout_read(rows[i].from, strlen(rows[i].from), NULL, &any, NULL), TESELA_OK);
+    if (tesela_translate(&any, rows[i].to, &to, &answer, &err) != TESELA_OK)
+      fail_msg("%s: %s", rows[i].from, err.message);
+    if (strcmp(text, rows[i].text) != 0)
+      fail_msg("%s: %s, not %s (%s)", rows[i].from, text, rows[i].text, answer.reason);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(tags_are_the_formula),
       cmocka_unit_test(strings_are_the_formula),
+      cmocka_unit_test(packs_are_the_formula),
+      cmocka_unit_test(strides_are_the_formula),
       cmocka_unit_test(verbose_lines_are_the_formula),
       cmocka_unit_test(refusals_say_what_and_where),
       cmocka_unit_test(tags_are_complete),
       cmocka_unit_test(strings_are_complete),
+      cmocka_unit_test(packs_are_complete),
+      cmocka_unit_test(memrefs_are_complete),
+      cmocka_unit_test(sizes_are_complete),
+      cmocka_unit_test(splits_are_complete),
+      cmocka_unit_test(texts_are_the_expected_ones),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

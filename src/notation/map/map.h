@@ -73,6 +73,7 @@ typedef struct tesela__map_text {
                [TESELA_MAX_AXES]; /* bits of the last axis that a bit of the first one flips */
   size_t stage_at;
   int64_t sum_high[TESELA_MAX_JOINS]; /* greatest value of a sum */
+  uint32_t named_sums;                /* bit j: sum j was declared, so it must be used */
   bool tight_sign;                    /* -x / 2 is (-x) / 2, not -(x / 2) */
   bool grows;                         /* an axis has at least the places that its digits reach */
   bool as_written;                    /* quotients of sums are not simplified */
@@ -134,13 +135,13 @@ tesela_status tesela__map_keep_on_axis(tesela__map_text *m, int32_t v, int32_t a
 
 /* ---- map_expression.c ---- */
 
-typedef struct tesela__operator {
+typedef struct tesela__map_operator {
   const char *text;
   tesela__map_operation operation;
-} tesela__operator;
+} tesela__map_operator;
 
 /* Read an expression and push its value. Operators end with a NULL text; those that begin others come later. */
-tesela_status tesela__map_expression(tesela__map_text *m, const tesela__operator *operators);
+tesela_status tesela__map_expression(tesela__map_text *m, const tesela__map_operator *operators);
 
 /* ---- map_bits.c ---- */
 
@@ -152,6 +153,44 @@ tesela__bit_kind tesela__bit_of_place(const tesela_layout *layout, int32_t axis,
 
 /* Make the layout of all kept terms; empties the stack. */
 tesela_status tesela__map_finish(tesela__map_text *m, tesela_layout *out, tesela_error *err);
+
+/* ---- map_print.c: canonical layouts as text ---- */
+
+typedef enum tesela__places_text {
+  TESELA__PLACES_BY_NAME,   /* a place is written as the name of its axis */
+  TESELA__PLACES_BY_NUMBER, /* as p0, p1 */
+  TESELA__PLACES_INSIDE     /* as its sum; bits of it as those of dims, where they are some */
+} tesela__places_text;
+
+typedef struct tesela__spelling {
+  const char *divide, *modulo, *times; /* with their blanks */
+  const char *suffix;                  /* of numbers: "u" */
+  char dim;                            /* 'd': dims are d0, d1 */
+  bool number_first;                   /* 12*x; else x * 12 */
+  uint32_t named_sums;                 /* bit j: sum j was declared, so it must be used */
+  bool tight_sign;                     /* as in tesela__map_text */
+  bool sums_inside;                    /* sums in parentheses; else s0, s1 */
+  bool exclusive;                      /* has ^ */
+  tesela__places_text places;
+} tesela__spelling;
+
+/* TESELA_E_UNSUPPORTED unless the names of the axes are different words. */
+tesela_status tesela__check_axis_names(const tesela_layout *layout, tesela_error *err);
+/* The digits of axis or n_axes + join, and an offset. */
+void tesela__put_sum(tesela__sink *sink, const tesela__spelling *sp, const tesela_layout *layout,
+                     int32_t target, int64_t offset);
+/* How many terms that has if sums are inside; at most 2^40 for more. */
+int64_t tesela__sum_terms(const tesela_layout *layout, int32_t target);
+/* Does the bit matrix change places on this axis? */
+/* Of bits of the places on axis a, those of axis b? */
+bool tesela__axis_flips_axis(const tesela_layout *layout, int32_t a, int32_t b);
+bool tesela__axis_flips(const tesela_layout *layout, int32_t axis);
+/* The place on an axis, after the bit matrix. */
+void tesela__put_place_on(tesela__sink *sink, const tesela__spelling *sp, const tesela_layout *layout,
+                          int32_t axis);
+/* Digit i, without its stride. */
+void tesela__put_digit(tesela__sink *sink, const tesela__spelling *sp, const tesela_layout *layout,
+                       int32_t i);
 
 /* ---- map_lower.c ---- */
 

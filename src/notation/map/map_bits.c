@@ -189,6 +189,56 @@ static tesela_status solve_parities(tesela__map_text *m, tesela_layout *out, tes
   return tesela__map_lower(m, out, err);
 }
 
+/* Remove sum j and its terms; later ones get the number before. */
+static void finish_drop_sum(tesela__map_text *m, int32_t j) {
+  int32_t kept = 0;
+  for (int32_t t = 0; t < m->n_terms; t++) {
+    if (m->term[t].target == j) continue;
+    m->term[kept] = m->term[t];
+    m->term[kept].target -= m->term[t].target > j;
+    m->term[kept].number -= m->term[t].kind == TESELA__MAP_SUM && m->term[t].number > j;
+    kept++;
+  }
+  m->n_terms = kept;
+  for (int32_t i = 0; i < m->n_bits; i++)
+    m->bit[i].number -= m->bit[i].kind == TESELA__MAP_SUM && m->bit[i].number > j;
+  for (int32_t k = j; k + 1 < m->n_sums; k++) {
+    m->sum[k] = m->sum[k + 1];
+    m->sum_at[k] = m->sum_at[k + 1];
+    m->sum_high[k] = m->sum_high[k + 1];
+  }
+  m->named_sums = (m->named_sums & ((UINT32_C(1) << j) - 1)) | (m->named_sums >> j >> 1) << j;
+  m->n_sums--;
+}
+
+/* Remove bits that are operands of dropped XORs alone. */
+static void finish_drop_bits(tesela__map_text *m) {
+  uint64_t used = 0;
+  int32_t kept = 0;
+  for (int32_t t = 0; t < m->n_terms; t++)
+    if (m->term[t].kind == TESELA__MAP_PARITY) used |= m->parity[m->term[t].number];
+  for (int32_t i = 0; i < m->n_bits; i++) {
+    if (!(used >> i & 1)) continue;
+    m->bit[kept] = m->bit[i];
+    for (int32_t p = 0; p < m->n_parities; p++)
+      m->parity[p] = (m->parity[p] & ~((uint64_t)1 << kept)) | (m->parity[p] >> i & 1) << kept;
+    kept++;
+  }
+  m->n_bits = kept;
+}
+
+/* Sums whose quotients were dropped are not declared, and not used. */
+static void finish_drop_sums(tesela__map_text *m) {
+  for (int32_t j = m->n_sums - 1; j >= 0; j--) {
+    bool used = m->named_sums >> j & 1;
+    for (int32_t t = 0; t < m->n_terms; t++)
+      used = used || (m->term[t].kind == TESELA__MAP_SUM && m->term[t].number == j);
+    for (int32_t i = 0; i < m->n_bits; i++)
+      used = used || (m->bit[i].kind == TESELA__MAP_SUM && m->bit[i].number == j);
+    if (!used) finish_drop_sum(m, j);
+  }
+}
+
 tesela_status tesela__map_finish(tesela__map_text *m, tesela_layout *out, tesela_error *err) {
   tesela_layout layout;
   bool parities = false;
@@ -200,6 +250,8 @@ tesela_status tesela__map_finish(tesela__map_text *m, tesela_layout *out, tesela
     m->term[i] = last;
   }
   m->n_kept = m->n_values = 0;
+  finish_drop_bits(m);
+  finish_drop_sums(m);
   for (int32_t t = 0; t < m->n_terms; t++) parities = parities || m->term[t].kind == TESELA__MAP_PARITY;
   tesela_status status = parities ? solve_parities(m, &layout, err) : tesela__map_lower(m, &layout, err);
   return status == TESELA_OK ? tesela_layout_canonical(&layout, out, err) : status;

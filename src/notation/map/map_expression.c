@@ -58,10 +58,26 @@ static tesela_status expression_reduce(tesela__map_text *m, expression_stack *st
   return status;
 }
 
+/* "T.int64(2)", whose path is at `at`, up to `end`, as TVM prints numbers. */
+static tesela_status expression_typed(tesela__map_text *m, size_t at, size_t end) {
+  tesela__reader *r = &m->reader;
+  int64_t number = 0;
+  size_t type = end + 1, length = tesela__read_lump(r, type);
+  if (!tesela__same_word(r->text + type, length, "int64") &&
+      !tesela__same_word(r->text + type, length, "int32"))
+    return tesela__read_unexpected(r, "a number or a name", "");
+  r->at = type + length;
+  tesela_status status = tesela__read_expect(r, '(', "and a number");
+  if (status == TESELA_OK) status = tesela__read_integer(r, "a number", INT64_MIN, INT64_MAX, &number);
+  if (status == TESELA_OK) status = tesela__read_expect(r, ')', "after the number");
+  return status == TESELA_OK ? tesela__map_push_number(m, number, at) : status;
+}
+
 static tesela_status expression_name(tesela__map_text *m) {
   tesela__reader *r = &m->reader;
   size_t length = tesela__read_word(r), at = r->at;
   if (length == 0) return tesela__read_unexpected(r, "a number or a name", "");
+  if (at + length < r->length && r->text[at + length] == '.') return expression_typed(m, at, at + length);
   const tesela__map_name *name = tesela__map_find(m, at, length);
   if (!name || name->kind == TESELA__MAP_AXIS)
     return tesela__read_unknown(r, TESELA_E_INVALID, at, length, "name", "", NULL,
@@ -90,14 +106,14 @@ static tesela_status expression_operand(tesela__map_text *m, expression_stack *s
   }
 }
 
-static const tesela__operator *expression_operator_next(tesela__reader *r,
-                                                        const tesela__operator *operators) {
+static const tesela__map_operator *expression_operator_next(tesela__reader *r,
+                                                            const tesela__map_operator *operators) {
   for (; operators->text; operators++)
     if (tesela__read_take_text(r, operators->text)) return operators;
   return NULL;
 }
 
-tesela_status tesela__map_expression(tesela__map_text *m, const tesela__operator *operators) {
+tesela_status tesela__map_expression(tesela__map_text *m, const tesela__map_operator *operators) {
   tesela__reader *r = &m->reader;
   expression_stack stack;
   stack.n = stack.open = 0;
@@ -111,7 +127,7 @@ tesela_status tesela__map_expression(tesela__map_text *m, const tesela__operator
     if (status != TESELA_OK) return status;
     (void)tesela__read_peek(r);
     size_t at = r->at;
-    const tesela__operator *next = expression_operator_next(r, operators);
+    const tesela__map_operator *next = expression_operator_next(r, operators);
     if (!next) break;
     status = expression_reduce(m, &stack, binding(m, next->operation));
     if (status == TESELA_OK) status = expression_push(m, &stack, next->operation, at);

@@ -44,10 +44,10 @@ static tesela_status map_use(tesela__map_text *m, const tesela__map_name **name)
   return TESELA_OK;
 }
 
-static const tesela__operator map_operators[] = {{"+", TESELA__MAP_ADD},      {"-", TESELA__MAP_SUBTRACT},
-                                                 {"*", TESELA__MAP_MULTIPLY}, {"/", TESELA__MAP_DIVIDE},
-                                                 {"%", TESELA__MAP_MODULO},   {"^", TESELA__MAP_XOR},
-                                                 {NULL, TESELA__MAP_OPEN}};
+static const tesela__map_operator map_operators[] = {{"+", TESELA__MAP_ADD},      {"-", TESELA__MAP_SUBTRACT},
+                                                     {"*", TESELA__MAP_MULTIPLY}, {"/", TESELA__MAP_DIVIDE},
+                                                     {"%", TESELA__MAP_MODULO},   {"^", TESELA__MAP_XOR},
+                                                     {NULL, TESELA__MAP_OPEN}};
 
 /* ---- declarations ---- */
 
@@ -95,7 +95,9 @@ static tesela_status map_named_sum(tesela__map_text *m) {
   m->name[m->n_names++] = declared;
   if (status == TESELA_OK) status = tesela__map_keep_sum(m);
   m->name[m->n_names - 1].number = m->n_sums - 1; /* those that are divided in it come before */
-  if (status == TESELA_OK) m->sum_at[m->n_sums - 1] = declared.at;
+  if (status != TESELA_OK) return status;
+  m->sum_at[m->n_sums - 1] = declared.at;
+  m->named_sums |= UINT32_C(1) << (m->n_sums - 1);
   return status;
 }
 

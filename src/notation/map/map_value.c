@@ -249,6 +249,27 @@ static tesela_status value_divide_rest(tesela__map_text *m, int32_t k, int64_t r
   return value_apply(m, divide, n);
 }
 
+/* A value of other terms becomes one sum, whose bits are known. It is the value on top. */
+static tesela_status value_as_sum(tesela__map_text *m) {
+  tesela__map_value *v = value_top(m);
+  int32_t sum = value_find_sum(m, &m->term[v->first], v->n);
+  if (v->low < 0)
+    return tesela__read_fail(&m->reader, TESELA_E_RANGE, v->at,
+                             "an operand of XOR may be %" PRId64 "; expected 0 or more", v->low);
+  if (v->n == 0) return tesela__read_fail(&m->reader, TESELA_E_UNSUPPORTED, v->at, "XOR with a number");
+  if (sum >= 0 && m->sum[sum] == v->constant) {
+    v->n = 0;
+  } else {
+    tesela_status status = value_make_sum(m, v->n, v->constant, v->high, &sum);
+    if (status != TESELA_OK) return status;
+  }
+  m->term[v->first] =
+      (tesela__map_term){.kind = TESELA__MAP_SUM, .number = sum, .factor = 1, .divisor = 1, .at = v->at};
+  v->n = 1;
+  v->constant = 0;
+  return value_settle(m);
+}
+
 static bool value_is_multiple(const tesela__map_text *m, const tesela__map_term *term, int64_t n) {
   return !m->as_written && term->factor % n == 0;
 }
@@ -258,6 +279,8 @@ static tesela_status value_divide(tesela__map_text *m, bool divide, int64_t n, s
   tesela__map_value *v = value_top(m);
   tesela__map_term *term = &m->term[v->first];
   int32_t multiples = 0;
+  if (n == 1 && divide && m->as_written && v->n > 0 && (v->n > 1 || v->constant != 0 || term->factor != 1))
+    return value_as_sum(m);
   if (n == 1) {
     if (!divide) v->n = 0;
     if (!divide) v->constant = 0;
@@ -366,7 +389,7 @@ static tesela_status value_append_parity(tesela__map_text *m, uint64_t set, int6
   return value_append(m, &parity, end);
 }
 
-/* Append the runs of bits of a value that are not among `both`. */
+/* Append the runs of bits of a value that are not among `both`: as terms. */
 static tesela_status value_append_rest(tesela__map_text *m, const tesela__map_value *v, uint64_t both,
                                        int32_t *end) {
   tesela_status status = TESELA_OK;
@@ -386,6 +409,7 @@ static tesela_status value_append_rest(tesela__map_text *m, const tesela__map_va
   return status;
 }
 
+/* Append a bit that is the XOR of those of two values. */
 static tesela_status value_xor_bit(tesela__map_text *m, const tesela__map_value *a,
                                    const tesela__map_value *b, int32_t bit, int32_t *end) {
   uint64_t set = 0;
@@ -395,32 +419,15 @@ static tesela_status value_xor_bit(tesela__map_text *m, const tesela__map_value 
   return status == TESELA_OK ? value_append_parity(m, set, INT64_C(1) << bit, b->at, end) : status;
 }
 
-/* A value of other terms becomes one sum, whose bits are known. It is the value on top. */
-static tesela_status value_as_sum(tesela__map_text *m) {
-  tesela__map_value *v = value_top(m);
-  int32_t sum = value_find_sum(m, &m->term[v->first], v->n);
-  if (v->low < 0)
-    return tesela__read_fail(&m->reader, TESELA_E_RANGE, v->at,
-                             "an operand of XOR may be %" PRId64 "; expected 0 or more", v->low);
-  if (v->n == 0) return tesela__read_fail(&m->reader, TESELA_E_UNSUPPORTED, v->at, "XOR with a number");
-  if (sum >= 0 && m->sum[sum] == v->constant) {
-    v->n = 0;
-  } else {
-    tesela_status status = value_make_sum(m, v->n, v->constant, v->high, &sum);
-    if (status != TESELA_OK) return status;
-  }
-  m->term[v->first] =
-      (tesela__map_term){.kind = TESELA__MAP_SUM, .number = sum, .factor = 1, .divisor = 1, .at = v->at};
-  v->n = 1;
-  v->constant = 0;
-  return value_settle(m);
-}
-
 static tesela_status value_xor(tesela__map_text *m, size_t at) {
   uint64_t mask_a, mask_b;
   tesela__map_value b = *value_top(m), a;
   tesela_status status = TESELA_OK;
   m->n_values--;
+  if (b.n == 0 && value_top(m)->n == 0 && b.constant >= 0 && value_top(m)->constant >= 0) {
+    value_top(m)->constant ^= b.constant;
+    return value_settle(m);
+  }
   if (!value_is_fields(m, value_top(m), &mask_a)) {
     /* the terms of b follow: put them aside, behind those of the sum */
     tesela__map_term kept[TESELA__MAP_BITS];
@@ -438,11 +445,13 @@ static tesela_status value_xor(tesela__map_text *m, size_t at) {
   a = m->value[m->n_values - 2];
   (void)value_is_fields(m, &a, &mask_a);
   (void)value_is_fields(m, &b, &mask_b);
+  /* the bits of the one with more bits, and all bits of the other one as XORs: they may be of the same names */
+  bool swap = __builtin_popcountll(mask_b) > __builtin_popcountll(mask_a);
+  uint64_t flips = swap ? mask_a : mask_b;
   int32_t begin = value_terms(m), end = begin;
-  status = value_append_rest(m, &a, mask_a & mask_b, &end);
-  if (status == TESELA_OK) status = value_append_rest(m, &b, mask_a & mask_b, &end);
+  status = value_append_rest(m, swap ? &b : &a, flips, &end);
   for (int32_t bit = 0; bit < 63 && status == TESELA_OK; bit++)
-    if ((mask_a & mask_b) >> bit & 1) status = value_xor_bit(m, &a, &b, bit, &end);
+    if (flips >> bit & 1) status = value_xor_bit(m, &a, &b, bit, &end);
   if (status != TESELA_OK) return status;
   memmove(&m->term[a.first], &m->term[begin], (size_t)(end - begin) * sizeof *m->term);
   m->n_values--;
@@ -451,12 +460,11 @@ static tesela_status value_xor(tesela__map_text *m, size_t at) {
   return value_settle(m);
 }
 
-/* Is the value on top a sum of at least two bits, so that its remainder by 2 is their XOR? */
+/* The remainder by 2 of a sum is the XOR of the lowest bits of the terms with odd factors. As written: of a sum of bits. */
 static bool value_is_parity(const tesela__map_text *m, const tesela__map_value *v) {
-  bool bits = v->n > 1 && v->constant == 0;
-  for (int32_t i = v->first; i < v->first + v->n; i++)
-    bits = bits && m->term[i].factor % 2 != 0 && term_high(m, &m->term[i]) <= 1;
-  return bits;
+  bool bits = true;
+  for (int32_t i = v->first; i < v->first + v->n; i++) bits = bits && term_high(m, &m->term[i]) <= 1;
+  return v->n > 0 && v->constant % 2 == 0 && (bits || (v->n > 1 && !m->as_written));
 }
 
 static tesela_status value_parity(tesela__map_text *m) {
@@ -465,11 +473,13 @@ static tesela_status value_parity(tesela__map_text *m) {
   uint64_t set = 0;
   tesela_status status = TESELA_OK;
   for (int32_t i = v->first; i < begin && status == TESELA_OK; i++) {
+    if (m->term[i].factor % 2 == 0) continue;
     m->term[i].factor = 1;
     status = value_source(m, &m->term[i], 0, &set);
   }
   if (status == TESELA_OK) status = value_append_parity(m, set, 1, v->at, &end);
   if (status != TESELA_OK) return status;
+  v->constant = 0;
   v->n = end - begin;
   if (v->n > 0) m->term[v->first] = m->term[begin];
   return value_settle(m);

@@ -27,4 +27,23 @@ tesela_status tesela__memory_blocks(const tesela__blocks *blocks, const tesela_l
 /* A tag that is the whole text of the reader: aBcd16b, nChw16c. */
 tesela_status tesela__onednn_tag(tesela__reader *r, tesela__blocks *blocks);
 
+/* ---- strided_find.c ---- */
+
+/* The strides of a finished layout; dims of extent 0 and 1 have those of a row-major array. Without any, the verdict becomes
+ * TESELA_IMPOSSIBLE. */
+tesela_status tesela__strided_find(const tesela_layout *layout, int64_t *strides, int64_t *offset,
+                                   tesela_translation *answer, tesela_error *err);
+
+/* Reduce a layout to the array of the options, if one is given: its type, and its extents, which may be smaller. */
+tesela_status tesela__memory_valid(const tesela_layout_read_options *options, tesela_layout *layout,
+                                   tesela_error *err);
+
+/* ---- mlir_type.c ---- */
+
+/* "4x8xf32": TESELA_DTYPE_NONE with *bits set for integers of other widths, i24. */
+tesela_status tesela__mlir_type(tesela__reader *r, tesela_xla_shape *array, int32_t *bits);
+
+/* The type of the elements, "f32"; an integer of their width without a type. */
+const char *tesela__mlir_print_type(const tesela_layout *layout, char text[16]);
+
 #endif

@@ -10,8 +10,8 @@ enum { ONEDNN_DIMS = 12 }; /* of a tensor, and inner blocks of one */
 
 /* Letters in the order of the dims. */
 static const char *const onednn_orders[] = {
-    "x",   "nc",   "ncw",   "nchw",   "ncdhw", "oi",   "oiw",  "oihw", "oidhw",
-    "goi", "goiw", "goihw", "goidhw", "tnc",   "ldnc", "ldio", "ldgo", "ldigo",
+    "x",    "nc",    "ncw",    "nchw", "ncdhw", "oi",   "oiw",  "oihw", "oidhw", "goi",
+    "goiw", "goihw", "goidhw", "tn",   "tnc",   "ldnc", "ldio", "ldgo", "ldigo",
 };
 
 /* Names of oneDNN whose tag differs from their letters. */
