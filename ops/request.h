@@ -12,7 +12,7 @@
  *   query_register.c    register layouts                 query_write.c     tensors to files
  *   query_tile.c        moves of tiles                   query_graph.c     graphs
  *   query_relayout.c    copies                           query_program.c   graphs with layouts
- *   query_linear.c      linear layouts over bits
+ *   query_linear.c      linear layouts over bits         query_cute.c      the algebra of CuTe layouts
  *   query_trial.c       tests and times of copies        query_loops.c     their loops
  *   query_report.c      reports of compilers               query_pack.c      checkpoints to files
  *   value.c put.c json_in.c json_out.c json_answer.c    values, sinks, the edge to JSON
@@ -38,6 +38,8 @@ tesela_status op_verify(tesela_request *q);
 /* query_graph.c */
 tesela_status op_plan_memory(tesela_request *q);
 tesela_status op_propagate(tesela_request *q);
+/* query_cute.c */
+tesela_status op_cute(tesela_request *q);
 /* query_linear.c */
 tesela_status op_linear_layout(tesela_request *q);
 /* query_loops.c */

@@ -45,11 +45,12 @@ static const tesela__notation_row any_rows[] = {
      .to_layout = tesela__any_relate_expression,
      .write = tesela__write_register},
     {.facts = {"device", "a device layout", "f16[1000,200] stick(dim_order=[0,1])", TESELA_NEEDS_TARGET,
-               TESELA__KIND(TESELA_KIND_DEVICE), false},
+               TESELA__KIND(TESELA_KIND_DEVICE), true},
      .looks_like = tesela__looks_device,
      .read = tesela__any_read_device,
      .print = tesela__any_print_device,
-     .to_layout = tesela__any_relate_device},
+     .to_layout = tesela__any_relate_device,
+     .write = tesela__write_device},
     {.facts = {"map", "index arithmetic", "map(d0:3, d1:5) of f32 -> memory[15]: 5*d0 + d1", 0,
                TESELA__KIND(TESELA_KIND_RELATION), true},
      .looks_like = tesela__looks_map,
@@ -115,8 +116,21 @@ static const tesela__notation_row any_rows[] = {
     {.facts = {"cuda", "CUDA code", "static __host__ __device__ int64_t place(int64_t d0) {..}", 0, 0, true},
      .looks_like = tesela__looks_code,
      .write = tesela__cuda_write},
-    {.facts = {"einops", "an einops pattern", "b (h w) c -> b h w c", TESELA_NEEDS_ARRAY, 0, false},
-     .looks_like = tesela__looks_einops},
+    {.facts = {"axe", "an Axe layout", "S[(128, 256) : (1@TLane, 1@TCol)] + R[2 : 4@warpid] + 5@m",
+               TESELA_TAKES_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), true},
+     .looks_like = tesela__looks_axe,
+     .read = tesela__axe_read,
+     .print = tesela__axe_print_any,
+     .write = tesela__axe_write},
+    {.facts = {"numpy", "a NumPy expression", "f32[4,6] x.reshape(2, 2, 3, 2).transpose(0, 2, 1, 3)",
+               TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), true},
+     .looks_like = tesela__looks_numpy,
+     .read = tesela__numpy_read,
+     .write = tesela__numpy_write},
+    {.facts = {"einops", "an einops pattern", "f32[2,12,3] b (h w) c -> b h w c h=4", TESELA_NEEDS_ARRAY,
+               TESELA__KIND(TESELA_KIND_RELATION), false},
+     .looks_like = tesela__looks_einops,
+     .read = tesela__einops_read},
 };
 
 enum { ANY_ROWS = sizeof any_rows / sizeof any_rows[0], ANY_NAMES = 200 };
@@ -184,6 +198,12 @@ static void any_list_names(bool written, char *out, size_t room) {
   for (int i = 0; i < ANY_ROWS; i++)
     if ((written ? any_rows[i].facts.written : any_rows[i].read != NULL) && n < room)
       n += (size_t)snprintf(out + n, room - n, "%s%s", n ? ", " : "", any_rows[i].facts.name);
+}
+
+int tesela__notation_claims(const char *text, size_t length) {
+  int claims = 0;
+  for (int i = 0; i < ANY_ROWS; i++) claims += any_rows[i].looks_like(text, length);
+  return claims;
 }
 
 tesela_status tesela__fail_target(const char *name, tesela_error *err) {
@@ -313,11 +333,10 @@ static tesela_status any_shift(tesela_status status, size_t by, tesela_xla_repai
   return status;
 }
 
-/* Can a layout of this row satisfy the request? A device layout may become an XLA layout; a relation also a register layout. */
+/* Can a layout of this row satisfy the request? A device layout may become an XLA layout, a relation any of the other kinds. */
 static bool any_can_be(const any_wanted *wanted, const tesela__notation_row *row) {
-  const bool relation = row->facts.kinds == TESELA__KIND(TESELA_KIND_RELATION);
-  return any_allows(wanted, row) || (wanted->kind == TESELA_KIND_XLA &&
-                                     (relation || row->facts.kinds == TESELA__KIND(TESELA_KIND_DEVICE)));
+  return any_allows(wanted, row) || row->facts.kinds == TESELA__KIND(TESELA_KIND_RELATION) ||
+         (wanted->kind == TESELA_KIND_XLA && row->facts.kinds == TESELA__KIND(TESELA_KIND_DEVICE));
 }
 
 static tesela_status any_refuse(const any_text *t, const any_wanted *wanted, const char *words,
@@ -350,17 +369,13 @@ static tesela_status any_check_row(const any_text *t, const tesela__notation_row
 static tesela_status any_check_kind(const any_text *t, tesela_any_layout *any, tesela_error *err) {
   const any_wanted *wanted[] = {&t->named, &t->demanded};
   for (int i = 0; i < 2; i++) {
-    tesela_xla_shape shape;
     if (wanted[i]->kind == 0 || wanted[i]->kind == any->kind) continue;
-    const bool becomes = any->kind == TESELA_KIND_DEVICE || any->kind == TESELA_KIND_RELATION;
-    if (wanted[i]->kind != TESELA_KIND_XLA || !becomes)
+    if (!tesela__any_may_become(any, wanted[i]->kind))
       return any_refuse(t, wanted[i], tesela_kind_words(any->kind), err);
-    tesela_status status = tesela_any_to_xla(any, &shape, err);
+    tesela_status status = tesela__any_become(any, wanted[i]->kind, err);
     if (status != TESELA_OK && err && err->at < 0) err->at = (int64_t)t->at;
     if (status != TESELA_OK) return status;
-    any->kind = TESELA_KIND_XLA;
-    any->notation = &any_rows[ANY_XLA].facts;
-    any->shape = shape;
+    any->notation = &any_rows[any->kind == TESELA_KIND_XLA ? ANY_XLA : ANY_EXPRESSION].facts;
   }
   return TESELA_OK;
 }
@@ -431,99 +446,4 @@ tesela_status tesela_layout_read(const char *text, size_t length, const tesela_l
   if (status == TESELA_OK) status = any_check_kind(&t, &any, err);
   if (status == TESELA_OK) memcpy(out, &any, any_bytes(&any));
   return status;
-}
-
-/* ---- the value ---------------------------------------------------------------------------------------------- */
-
-static const tesela__notation_row *any_row_of(const tesela_any_layout *any) {
-  return (const tesela__notation_row *)(const void *)any->notation; /* facts come first */
-}
-
-tesela_status tesela_any_to_layout(const tesela_any_layout *any, tesela_layout *layout, tesela_error *err) {
-  TESELA__NEED(err, any, layout);
-  const tesela__notation_row *row = any_row_of(any);
-  if (row->to_layout) return row->to_layout(any, layout, err);
-  *layout = any->relation;
-  return TESELA_OK;
-}
-
-/* "f32[3,5] ", unless the text alone gives type and shape. */
-static void any_print_array(const tesela_layout *layout, uint32_t needs, const tesela_translation *answer,
-                            tesela__sink *sink) {
-  const char *type = tesela_dtype_name(layout->dtype);
-  if (!(needs & TESELA_NEEDS_ARRAY) &&
-      (!(needs & TESELA_TAKES_ARRAY) || (!type && answer->verdict == TESELA_EXACT)))
-    return;
-  if (type) tesela__puts(sink, type);
-  for (int32_t d = 0; d < layout->rank; d++) {
-    tesela__putc(sink, d ? ',' : '[');
-    tesela__put_int(sink, layout->shape[d]);
-  }
-  tesela__puts(sink, layout->rank ? "] " : "[] ");
-}
-
-/* Would another notation claim the text, too? */
-static bool any_is_ambiguous(const tesela_buffer *text) {
-  int claims = 0;
-  for (int i = 0; i < ANY_ROWS; i++)
-    claims += text->length < text->capacity && any_rows[i].looks_like(text->text, text->length);
-  return claims > 1;
-}
-
-static tesela_status any_print_relation(const tesela__notation_row *row, const tesela_layout *layout,
-                                        const tesela_writer *to, tesela_error *err) {
-  char text[512]; /* longer ones are not ambiguous */
-  tesela_buffer buffer = {text, sizeof text, 0};
-  tesela_writer measure = tesela_buffer_writer(&buffer);
-  tesela_translation answer;
-  tesela__sink sink;
-  tesela__sink_init(&sink, to);
-  tesela_status status = tesela__start_answer(layout, &answer, err);
-  if (status == TESELA_OK) status = row->write(layout, &measure, &answer, err);
-  if (status == TESELA_OK && answer.verdict == TESELA_IMPOSSIBLE)
-    status = tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%s cannot express it: %s", row->facts.words,
-                          answer.reason);
-  if (status != TESELA_OK) return status;
-  if (any_is_ambiguous(&buffer)) {
-    tesela__puts(&sink, row->facts.name);
-    tesela__puts(&sink, ": ");
-  }
-  any_print_array(layout, row->facts.needs, &answer, &sink);
-  status = tesela__sink_finish(&sink, err);
-  if (status == TESELA_OK) status = tesela__start_answer(layout, &answer, err);
-  return status == TESELA_OK ? row->write(layout, to, &answer, err) : status;
-}
-
-tesela_status tesela_any_print(const tesela_any_layout *any, const tesela_writer *to, tesela_error *err) {
-  TESELA__NEED(err, any, to);
-  const tesela__notation_row *row = any_row_of(any);
-  return row->print ? row->print(any, to, err) : any_print_relation(row, &any->relation, to, err);
-}
-
-static tesela_status any_relation_to_xla(const tesela_layout *layout, tesela_xla_shape *shape,
-                                         tesela_error *err) {
-  tesela_translation answer;
-  tesela_xla_shape found;
-  tesela_status status = tesela_xla_from_layout(layout, &found, &answer, err);
-  if (status == TESELA_OK && answer.verdict != TESELA_EXACT)
-    status = tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "no XLA layout expresses it: %s", answer.reason);
-  if (status == TESELA_OK) *shape = found;
-  return status;
-}
-
-tesela_status tesela_any_to_xla(const tesela_any_layout *any, tesela_xla_shape *shape, tesela_error *err) {
-  TESELA__NEED(err, any, shape);
-  tesela_xla_layout layout;
-  const tesela_device_host *host = &any->device.host;
-  if (any->kind == TESELA_KIND_XLA) {
-    *shape = any->shape;
-    return TESELA_OK;
-  }
-  if (any->kind == TESELA_KIND_RELATION) return any_relation_to_xla(&any->relation, shape, err);
-  if (any->kind != TESELA_KIND_DEVICE)
-    return tesela__fail(err, TESELA_E_MISMATCH, -1, "expected %s, found %s",
-                        tesela_kind_words(TESELA_KIND_XLA), tesela_kind_words(any->kind));
-  tesela_status status = tesela_device_to_xla(&any->device, &layout, err);
-  if (status != TESELA_OK) return status;
-  return tesela_xla_shape_make(shape, host->device_dtype, host->rank, host->shape, &layout, err);
 }

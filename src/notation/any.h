@@ -37,6 +37,8 @@ typedef struct tesela__notation_row {
 
 /* The row of a notation's name, or of a kind that it writes in another way: shared, global. NULL for an unknown name. */
 const tesela__notation_row *tesela__notation_row_of(const char *name);
+/* How many notations claim a text. */
+int tesela__notation_claims(const char *text, size_t length);
 /* TESELA_E_UNSUPPORTED for a notation that is unknown or not written. */
 tesela_status tesela__fail_target(const char *name, tesela_error *err);
 
@@ -51,6 +53,13 @@ tesela_status tesela__axes_to_threads(const tesela_layout *layout, tesela_layout
  * not divide into warps. */
 tesela_status tesela__axes_to_lanes(const tesela_layout *layout, int64_t lanes, tesela_layout *out,
                                     tesela_error *err);
+
+/* ---- any_value.c ---- */
+
+/* Can a layout of its kind, with its axes, be a layout of another kind? */
+bool tesela__any_may_become(const tesela_any_layout *any, tesela_kind kind);
+/* Make it one. TESELA_E_UNSUPPORTED with the reason if no layout of that kind is equal; then nothing changes. */
+tesela_status tesela__any_become(tesela_any_layout *any, tesela_kind kind, tesela_error *err);
 
 /* ---- any_compare.c ---- */
 
@@ -79,6 +88,7 @@ bool tesela__looks_onednn(const char *text, size_t length);
 bool tesela__looks_verbose(const char *text, size_t length); /* memory/onednn_verbose.c */
 bool tesela__looks_mlir(const char *text, size_t length);
 bool tesela__looks_pack(const char *text, size_t length);
+bool tesela__looks_axe(const char *text, size_t length);
 bool tesela__looks_tvm(const char *text, size_t length);
 bool tesela__looks_torch(const char *text, size_t length);
 bool tesela__looks_einops(const char *text, size_t length);
@@ -127,6 +137,8 @@ tesela_status tesela__write_shared(const tesela_layout *layout, const tesela_wri
                                    tesela_translation *answer, tesela_error *err);
 tesela_status tesela__write_global(const tesela_layout *layout, const tesela_writer *to,
                                    tesela_translation *answer, tesela_error *err);
+tesela_status tesela__write_device(const tesela_layout *layout, const tesela_writer *to,
+                                   tesela_translation *answer, tesela_error *err);
 
 tesela_status tesela__map_write(const tesela_layout *layout, const tesela_writer *to,
                                 tesela_translation *answer, tesela_error *err);
@@ -148,6 +160,15 @@ tesela_status tesela__index_map_read(const char *text, size_t length,
 tesela_status tesela__index_map_write(const tesela_layout *layout, const tesela_writer *to,
                                       tesela_translation *answer, tesela_error *err);
 
+/* b (h w) c -> b h w c h=4: the row-major order of the right side. */
+tesela_status tesela__einops_read(const char *text, size_t length, const tesela_layout_read_options *options,
+                                  tesela_any_layout *out, tesela_error *err);
+/* x.reshape(2, 3).transpose(1, 0): the row-major order of the result. */
+bool tesela__looks_numpy(const char *text, size_t length);
+tesela_status tesela__numpy_read(const char *text, size_t length, const tesela_layout_read_options *options,
+                                 tesela_any_layout *out, tesela_error *err);
+tesela_status tesela__numpy_write(const tesela_layout *layout, const tesela_writer *to,
+                                  tesela_translation *answer, tesela_error *err);
 /* The place of an element as code: never read. */
 bool tesela__looks_code(const char *text, size_t length);
 tesela_status tesela__c_write(const tesela_layout *layout, const tesela_writer *to,
@@ -195,5 +216,10 @@ tesela_status tesela__pack_read(const char *text, size_t length, const tesela_la
                                 tesela_any_layout *out, tesela_error *err);
 tesela_status tesela__pack_write(const tesela_layout *layout, const tesela_writer *to,
                                  tesela_translation *answer, tesela_error *err);
+tesela_status tesela__axe_read(const char *text, size_t length, const tesela_layout_read_options *options,
+                               tesela_any_layout *out, tesela_error *err);
+tesela_status tesela__axe_write(const tesela_layout *layout, const tesela_writer *to,
+                                tesela_translation *answer, tesela_error *err);
+tesela_status tesela__axe_print_any(const tesela_any_layout *any, const tesela_writer *to, tesela_error *err);
 
 #endif

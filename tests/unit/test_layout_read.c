@@ -82,10 +82,13 @@ static const struct {
     {"verbose",
      "dst dnnl_verbose,exec,cpu,reorder,x,undef,src_f32::blocked:ab:f0 dst_f32::blocked:ba:f0,,,2x3,1"},
     {"verbose", "f32[2,3] src_f32::blocked:ab::f0"},
+    {"axe", "S[(128, 256) : (1@TLane, 1@TCol)] + R[2 : 4@warpid] + 5@m"},
+    {"axe", "T.TileLayout(T.S[8:1])"},
+    {"axe", "f32[8,4] S[32:1]"},
     {"mlir", "memref<4x8xf32, strided<[8, 1]>>"},
     {"mlir", "strided<[8, 1], offset: 4>"},
     {"affine_map", "affine_map<(d0, d1) -> (d0 floordiv 8, d1 mod 128)>"},
-    {"mlir", "#map = affine_map<(d0) -> (d0)>"},
+    {"affine_map", "#map = affine_map<(d0) -> (d0)>"},
     {"pack", "linalg.pack %src inner_dims_pos = [0, 1] inner_tiles = [8, 4] into %dst"},
     {"pack", "inner_dims_pos = [0, 1] inner_tiles = [8, 4]"},
     {"pack", "tensor.pack %a inner_dims_pos = [1] inner_tiles = [2] into %b"},
@@ -97,6 +100,13 @@ static const struct {
     {"torch", "torch.Size([2, 3]) (3, 1)"},
     {"torch", "size=(2, 3), stride=(3, 1)"},
     {"einops", "b (h w) c -> b h w c"},
+    {"einops", "b (h w) c -> b h w c h=4, w=2"},
+    {"einops", "rearrange(x, 'b (h w) c -> b h w c', h=4)"},
+    {"numpy", "x.reshape(2, 3).T"},
+    {"numpy", "f32[3,5] np.pad(x, ((0, 1), (0, 1)))"},
+    {"numpy", "x[..., ::-1]"},
+    {"numpy", "(lambda i, j: 5 * i + j)(*np.indices((3, 5)))"},
+    {"index_map", "tvm.tir.IndexMap.from_func(lambda i: i)"},
     {"einops", "batch (h w) c -> batch h w c"},
     {"einops", "repeat (h w) -> repeat h w"},
     {"einops", "(h p1) (w p2) c -> h w (p1 p2 c)"},
@@ -139,7 +149,8 @@ static void kinds_and_notations_have_names(void **state) {
   int32_t n = 0;
   for (const tesela_notation *row; (row = tesela_notation_at(n)) != NULL; n++) {
     for (int32_t k = 0; k < n; k++) assert_string_not_equal(row->name, tesela_notation_at(k)->name);
-    assert_string_equal(found(row->example, NULL)->name, row->name);
+    if (row->kinds != 0 || !row->written) /* code is not read */
+      assert_string_equal(found(row->example, NULL)->name, row->name);
   }
   assert_true(n > 12);
   assert_null(tesela_notation_at(-1));

@@ -371,6 +371,12 @@ static const struct {
      "the pack needs type"},
     {"linalg.pack %a inner_dims_pos = [0] inner_tiles = [8] into %b : tensor<20xf32> -> tensor<4x8xf32>",
      TESELA_E_MISMATCH, 0, "the packed type is not what the tiles give"},
+    {"S[(2, 3) : (1)]", TESELA_E_SYNTAX, 1, "1 strides of 2 extents"},
+    {"S[2 : 1@lane]", TESELA_E_SYNTAX, 8, "unknown axis 'lane'; did you mean"},
+    {"S[2 : 1] + R[2 : 2] + R[2 : 4]", TESELA_E_SYNTAX, 23, "R is given twice"},
+    {"S[2 : 1] 5", TESELA_E_SYNTAX, 9, "expected the end of the text, found '5'"},
+    {"ComposeLayout(S[2 : 1])", TESELA_E_UNSUPPORTED, 0, "swizzles of Axe are not read"},
+    {"f32[5] S[4 : 1]", TESELA_E_MISMATCH, -1, ""},
     {"f32[2,4] src_f32::blocked:ab:4x1x1:f0", TESELA_E_SYNTAX, 29, "expected the strides of all dims"},
 };
 
@@ -494,7 +500,8 @@ static bool draw_layout(tesela_layout *layout) {
     while (product * shape[d] > MOST_ELEMENTS) shape[d]--;
     product *= shape[d];
   }
-  if (tesela_layout_begin(layout, TESELA_F32, 32, rank, shape, NULL) != TESELA_OK) return false;
+  if (product < 4 || tesela_layout_begin(layout, TESELA_F32, 32, rank, shape, NULL) != TESELA_OK)
+    return false;
   for (n = 0; n < rank; n++) digit[n] = n;
   for (int64_t k = below(4); k > 0; k--) {
     int from = (int)below(n);
@@ -686,6 +693,49 @@ static void sizes_are_complete(void **state) {
   strides_are_complete("torch", first_seed() + 8);
 }
 
+/* Extents whose product is `left`, least first, each with the distance of its first step as stride: do they give all places? */
+static bool split_exists(const table *t, int64_t *extent, int n, int64_t left) {
+  if (left == 1) {
+    for (int e = 0; e < t->n; e++) {
+      int64_t rest = e, done = 1, want = t->place[0];
+      for (int i = 0; i < n; i++) {
+        want += rest % extent[i] * (t->place[done] - t->place[0]);
+        rest /= extent[i];
+        done *= extent[i];
+      }
+      if (want != t->place[e]) return false;
+    }
+    return true;
+  }
+  for (int64_t b = 2; b <= left; b++) {
+    extent[n] = b;
+    if (left % b == 0 && split_exists(t, extent, n + 1, left / b)) return true;
+  }
+  return false;
+}
+
+static void splits_are_complete(void **state) {
+  (void)state;
+  int64_t exact = 0, impossible = 0;
+  state_of_random = first_seed() + 9;
+  while (exact + impossible < (slow_run() ? 300 : 2000)) {
+    tesela_layout layout;
+    table t;
+    char text[512];
+    int64_t extent[16];
+    if (!draw_layout(&layout)) continue;
+    tabulate(&layout, &t);
+    tesela_translation answer = write_layout("axe", &layout, text, sizeof text);
+    bool found = split_exists(&t, extent, 0, t.n);
+    if (found != (answer.verdict == TESELA_EXACT))
+      fail_msg("%s: %s %s", map_of(&layout), text, answer.reason);
+    if (found) check_text("axe", text, &layout, &t);
+    *(found ? &exact : &impossible) += 1;
+  }
+  printf("axe: %" PRId64 " exact, %" PRId64 " impossible\n", exact, impossible);
+  assert_true(exact * 10 > impossible && impossible * 10 > exact);
+}
+
 /* 10^12 elements, and extents 0 and 1; expected texts by hand. */
 static void texts_are_the_expected_ones(void **state) {
   (void)state;
@@ -715,6 +765,15 @@ static void texts_are_the_expected_ones(void **state) {
       {"map(i:3, j:2) -> memory[20]: 5*i + 2*j + 4", "torch", "size=(3, 2), stride=(5, 2), storage_offset=4"},
       {"f32[0,3,1]", "torch", "size=(0, 3, 1), stride=(3, 1, 1)"},
       {"f32[0,3,1]", "onednn", "abc"},
+      {"f32[24,256]{1,0:T(8,128)}", "axe", "S[(3, 8, 2, 128) : (2048, 128, 1024, 1)]"},
+      {"local(3, 4).spatial(2, 3)", "axe", "S[(3, 2, 4, 3) : (4, 3@tx, 1, 1@tx)]"},
+      {"map(d0:8; copies r0:4) -> thread[35]: 4*d0 + r0 + 3; local[1]: 0", "axe",
+       "S[8 : 4@tx] + R[4 : 1@tx] + 3@tx"},
+      {"map(d0:2, d1:3) -> memory[20]: 5*d0 - 2*d1 + 9", "axe", "S[(2, 3) : (5, -2)] + 9"},
+      {"f32[]", "axe", "S[1 : 1]"},
+      {"map(d0:4) -> m[1]: 0; TCol[4]: d0", "axe", "S[4 : 1@TCol] + 0"},
+      {"f32[1000000,1000000]{0,1:T(10,100)}", "axe",
+       "S[(10000, 100, 100000, 10) : (1000, 1, 10000000, 100)]"},
       {"f32[1,3,1]{1,0,2}", "onednn", "abc"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -745,6 +804,7 @@ int main(void) {
       cmocka_unit_test(packs_are_complete),
       cmocka_unit_test(memrefs_are_complete),
       cmocka_unit_test(sizes_are_complete),
+      cmocka_unit_test(splits_are_complete),
       cmocka_unit_test(texts_are_the_expected_ones),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

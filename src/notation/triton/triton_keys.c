@@ -11,12 +11,12 @@
 
 /* ---- kinds ---- */
 
-typedef struct triton_name {
-  const char *mlir, *older, *python; /* "" where there is none */
+typedef struct triton_kind_names {
+  const char *mlir, *older, *python; /* or "" */
   tesela__triton_kind kind;
-} triton_name;
+} triton_kind_names;
 
-static const triton_name triton_names[] = {
+static const triton_kind_names triton_names[] = {
     {"blocked", "", "BlockedLayout", TESELA__TRITON_BLOCKED},
     {"linear", "generic_linear", "DistributedLinearLayout", TESELA__TRITON_LINEAR},
     {"slice", "", "SliceLayout", TESELA__TRITON_SLICE},
@@ -45,7 +45,7 @@ tesela_status tesela__triton_kind_of(tesela__reader *r, size_t length, bool pyth
                                      tesela__triton_kind *kind) {
   const char *text = r->text + r->at;
   for (int32_t i = 0; i < TRITON_NAMES; i++) {
-    const triton_name *name = &triton_names[i];
+    const triton_kind_names *name = &triton_names[i];
     if (python
             ? !tesela__same_word(text, length, name->python)
             : !tesela__same_word(text, length, name->mlir) && !tesela__same_word(text, length, name->older))
@@ -61,7 +61,7 @@ tesela_status tesela__triton_kind_of(tesela__reader *r, size_t length, bool pyth
 
 /* ---- fields ---- */
 
-typedef enum triton_type {
+typedef enum triton_field_type {
   TRITON_NUMBER,
   TRITON_BOOL,
   TRITON_LIST,
@@ -70,12 +70,12 @@ typedef enum triton_type {
   TRITON_GROUP, /* {register = [..], warp = [..]} */
   TRITON_PARENT,
   TRITON_IGNORED, /* has no influence on places */
-} triton_type;
+} triton_field_type;
 
 /* `need`: 1: must be given, in MLIR and in Python; 2: in MLIR. Python's fields are in the order of its arguments. */
 typedef struct triton_key {
-  const char *mlir, *python; /* NULL where there is none */
-  triton_type type;
+  const char *mlir, *python; /* or NULL */
+  triton_field_type type;
   int32_t slot, need;
 } triton_key;
 
