@@ -235,7 +235,7 @@ static tesela_status triton_buffers(int64_t count, tesela_layout *layout, tesela
 
 static bool triton_has_buffers(const tesela__triton *of, const tesela_xla_shape *array) {
   return of->kind >= TESELA__TRITON_SWIZZLED && of->kind <= TESELA__TRITON_SHARED_LINEAR &&
-         of->kind != TESELA__TRITON_PADDED && array->rank == of->rank + 1;
+         of->kind != TESELA__TRITON_PADDED && of->rank > 0 && array->rank == of->rank + 1;
 }
 
 /* Has the array that is given beside a text the dims and, if it has one, the type of the text? */
