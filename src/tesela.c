@@ -299,6 +299,8 @@
 #include "notation/memory/mlir_memref.c"
 #include "notation/memory/mlir_pack.c"
 #include "notation/memory/mlir_type.c"
+#include "notation/memory/mosaic_gpu.c"
+#include "notation/memory/mosaic_tpu.c"
 #include "notation/memory/onednn_tag.c"
 #include "notation/memory/onednn_verbose.c"
 #include "notation/memory/strided_find.c"

@@ -268,6 +268,16 @@ bool tesela__looks_mlir(const char *text, size_t length) {
          !tesela__looks_pack(text, length) && !tesela__looks_triton(text, length);
 }
 
+/* #tpu.vpad<..>, #tpu.tiled<..> */
+bool tesela__looks_mosaic(const char *text, size_t length) {
+  return looks_begin(text, length, "#tpu.vpad<") || looks_begin(text, length, "#tpu.tiled<");
+}
+
+/* TiledLayout(tiling=..) */
+bool tesela__looks_mosaicgpu(const char *text, size_t length) {
+  return begins_call(text, length, "TiledLayout", '(');
+}
+
 /* S[(8, 16) : (16, 1)] + .., TileLayout(S[..]) */
 bool tesela__looks_axe(const char *text, size_t length) {
   return begins_call(text, length, "S", '[') ||
