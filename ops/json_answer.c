@@ -17,7 +17,7 @@ static void begin(tesela_sink *out, const tesela_value *id, bool ok) {
 }
 
 static void refuse(const tesela_value *id, const tesela_error *err, const char *message, const char *field,
-                   const char *error_at, tesela_sink *out) {
+                   const char *error_at, const tesela_value *counter_example, tesela_sink *out) {
   begin(out, id, false);
   tesela_put_key_object(out, "error");
   const char *status = tesela_status_code(err->status), *reason = tesela_reason_code(err->reason);
@@ -29,6 +29,10 @@ static void refuse(const tesela_value *id, const tesela_error *err, const char *
   if (field) tesela_put_key_text(out, "field", field);
   tesela_put_end(out);
   if (*error_at) tesela_put_key_text(out, "error_at", error_at);
+  if (counter_example) {
+    tesela_put_key(out, "counter_example");
+    tesela_put_value(out, counter_example);
+  }
   tesela_put_end(out);
 }
 
@@ -36,7 +40,7 @@ void tesela_json_refuse(tesela_status status, const char *message, tesela_json_o
   tesela_error err = {.status = status, .at = -1};
   if (!out) return;
   snprintf(err.message, sizeof err.message, "%s", message ? message : tesela_status_code(status));
-  refuse(NULL, &err, NULL, NULL, "", &out->sink);
+  refuse(NULL, &err, NULL, NULL, "", NULL, &out->sink);
 }
 
 /* A line that cannot be read. */
@@ -46,7 +50,7 @@ static void refuse_text(const tesela_error *bad, tesela_sink *out) {
     snprintf(err.message, sizeof err.message, "no memory to read the request");
   else
     snprintf(err.message, sizeof err.message, "invalid JSON: %.160s", bad->message);
-  refuse(NULL, &err, NULL, NULL, "", out);
+  refuse(NULL, &err, NULL, NULL, "", NULL, out);
 }
 
 void tesela_json_answer(const char *line, size_t length, const tesela_request *how, tesela_json_out *out) {
@@ -73,7 +77,7 @@ void tesela_json_answer(const char *line, size_t length, const tesela_request *h
     out->depth = depth;
     out->comma = comma;
     out->part = false;
-    refuse(id, &err, r.message, r.field, r.error_at, &out->sink);
+    refuse(id, &err, r.message, r.field, r.error_at, r.counter_example, &out->sink);
   }
   tesela_request_free(&r);
   tesela_json_free(&request);

@@ -12,19 +12,32 @@
 tesela_status problem_read_side(const char *text, size_t length, const tesela_layout_read_options *options,
                                 const tesela_xla_shape *of, problem_side *side, tesela_xla_repairs *repairs,
                                 tesela_error *err) {
-  tesela_any_layout any;
   tesela_sizes sizes;
+  tesela_xla_shape shape;
   tesela_layout_read_options given = *options;
-  given.notation = "xla";
-  given.array = of;
-  tesela_status status = tesela_layout_read(text, length, &given, &any, err);
-  if (status == TESELA_OK) status = tesela_any_to_layout(&any, &side->layout, err);
+  if (of) given.array = of;
+  tesela_status status = tesela_layout_read(text, length, &given, &side->any, err);
+  if (status == TESELA_OK && side->any.kind == TESELA_KIND_DEVICE &&
+      tesela_any_to_xla(&side->any, &shape, NULL) == TESELA_OK) {
+    given.notation = "xla";
+    status = tesela_layout_read(text, length, &given, &side->any, err);
+  }
+  if (status == TESELA_OK) status = tesela_any_to_layout(&side->any, &side->layout, err);
+  if (status == TESELA_OK && side->layout.n_axes != 1)
+    status = ops_fail(err, TESELA_E_MISMATCH, 0, "expected a layout in memory, found %s",
+                      tesela_kind_words(side->any.kind));
   if (status == TESELA_OK) status = tesela_layout_sizes(&side->layout, &sizes, err);
   if (status != TESELA_OK) return status;
-  side->shape = any.shape;
   side->bytes = sizes.bytes;
-  if (repairs) *repairs = any.repairs;
+  if (repairs) *repairs = side->any.repairs;
   return TESELA_OK;
+}
+
+tesela_xla_shape problem_array(const problem_side *side) {
+  const tesela_layout *layout = &side->layout;
+  tesela_xla_shape array = {.dtype = layout->dtype, .rank = layout->rank};
+  for (int32_t d = 0; d < layout->rank; d++) array.dim[d] = layout->shape[d];
+  return array;
 }
 
 tesela_transform problem_transform(const problem *p) {
@@ -36,7 +49,9 @@ tesela_transform problem_transform(const problem *p) {
 
 /* Where the extent of a dim is on the right side of the arrow; its beginning, if that lists no extents. */
 static int64_t extent_at(const char *line, const char *right, const char *end, int32_t dim) {
+  while (right < end && *right == ' ') right++;
   const char *at = memchr(right, '[', (size_t)(end - right));
+  if (memchr(right, '(', at ? (size_t)(at - right) : 0)) at = NULL;
   for (; at && dim > 0; dim--) at = memchr(at + 1, ',', (size_t)(end - at - 1));
   return (at ? at + 1 : right) - line;
 }
@@ -44,17 +59,17 @@ static int64_t extent_at(const char *line, const char *right, const char *end, i
 /* Do both sides have the same dims? */
 static tesela_status check_dims(const char *line, const char *right, const char *end, const problem *p,
                                 tesela_error *err) {
-  const tesela_xla_shape *from = &p->from.shape, *to = &p->to.shape;
+  const tesela_layout *from = &p->from.layout, *to = &p->to.layout;
   int32_t d = 0;
   if (from->rank != to->rank)
     return ops_fail(err, TESELA_E_SYNTAX, extent_at(line, right, end, 0),
                     "the array has %" PRId32 " dim%s on the right and %" PRId32 " on the left", to->rank,
                     to->rank == 1 ? "" : "s", from->rank);
-  while (d < to->rank && to->dim[d] == from->dim[d]) d++;
+  while (d < to->rank && to->shape[d] == from->shape[d]) d++;
   if (d == to->rank) return TESELA_OK;
   return ops_fail(err, TESELA_E_SYNTAX, extent_at(line, right, end, d),
                   "dim %" PRId32 " has extent %" PRId64 " on the right and %" PRId64 " on the left", d,
-                  to->dim[d], from->dim[d]);
+                  to->shape[d], from->shape[d]);
 }
 
 static const char *find(const char *at, const char *end, const char *sign) {
@@ -79,9 +94,19 @@ static tesela_status read_part(const char *line, size_t at, size_t length,
   return status;
 }
 
+/* The arrow between the two sides: the first one before which there is a layout, since some notations have arrows of their own;
+ * without one the first. */
+static const char *find_arrow(const char *line, const char *end, const tesela_layout_read_options *options) {
+  const char *first = find(line, end, "->");
+  tesela_any_layout any;
+  for (const char *arrow = first; arrow; arrow = find(arrow + 2, end, "->"))
+    if (tesela_layout_read(line, (size_t)(arrow - line), options, &any, NULL) == TESELA_OK) return arrow;
+  return first;
+}
+
 tesela_status problem_read_line(const char *line, size_t length, const tesela_layout_read_options *options,
                                 problem *p, problem_notes *notes, tesela_error *err) {
-  const char *end = line + length, *arrow = find(line, end, "->"), *other = find(line, end, "=>");
+  const char *end = line + length, *arrow = find_arrow(line, end, options), *other = find(line, end, "=>");
   *notes = (problem_notes){.side = NULL};
   if (!arrow && other) return ops_fail(err, TESELA_E_SYNTAX, other - line, "expected ->, found =>");
   if (!arrow)
@@ -97,8 +122,9 @@ tesela_status problem_read_line(const char *line, size_t length, const tesela_la
   notes->side = "left";
   tesela_status status = read_part(line, 0, left, options, NULL, &p->from, &notes->from, err);
   if (status != TESELA_OK) return status;
+  const tesela_xla_shape array = problem_array(&p->from);
   notes->side = "right";
-  status = read_part(line, right, length - right, options, &p->from.shape, &p->to, &notes->to, err);
+  status = read_part(line, right, length - right, options, &array, &p->to, &notes->to, err);
   if (status != TESELA_OK) return status;
   notes->side = NULL;
   p->transform = problem_transform(p);
@@ -113,9 +139,9 @@ tesela_status problem_read_field(tesela_request *q, problem *p) {
 }
 
 void problem_print(const problem *p, const tesela_writer *to) {
-  tesela_xla_print(&p->from.shape, true, to, NULL);
+  tesela_any_print(&p->from.any, to, NULL);
   to->write(to->user, " -> ", 4);
-  tesela_xla_print(&p->to.shape, true, to, NULL);
+  tesela_any_print(&p->to.any, to, NULL);
 }
 
 void problem_put(const problem *p, tesela_sink *out) {

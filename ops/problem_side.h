@@ -11,9 +11,9 @@
 #include <tesela/xla.h>
 
 typedef struct problem_side {
-  tesela_xla_shape shape;
-  tesela_layout layout;
-  int64_t bytes; /* of all places */
+  tesela_any_layout any; /* as an XLA layout, if one is equal to a device layout */
+  tesela_layout layout;  /* one axis */
+  int64_t bytes;         /* of all places */
 } problem_side;
 
 typedef struct problem {
@@ -21,11 +21,14 @@ typedef struct problem {
   tesela_transform transform; /* NONE, or CONVERT if type or width differ */
 } problem;
 
-/* Read one side as an XLA layout, in any notation that has one; type and dims that it lacks are those of `of`, which may be
- * NULL. repairs may be NULL. */
+/* Read one side, a layout in memory in any notation; type and dims that it lacks are those of `of`, which may be NULL. repairs may be
+ * NULL. */
 tesela_status problem_read_side(const char *text, size_t length, const tesela_layout_read_options *options,
                                 const tesela_xla_shape *of, problem_side *side, tesela_xla_repairs *repairs,
                                 tesela_error *err);
+
+/* Type and dims of a side, without its layout. */
+tesela_xla_shape problem_array(const problem_side *side);
 
 /* What was repaired on the two sides of a line, and the side that cannot be read: "left", "right"; NULL: neither. */
 typedef struct problem_notes {

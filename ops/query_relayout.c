@@ -39,7 +39,9 @@ static tesela_transform read_transform(tesela_request *q, tesela_transform other
 
 static tesela_status read_problem(tesela_request *q, problem *p) {
   tesela_status status = read_side(q, "from", NULL, &p->from);
-  return status == TESELA_OK ? read_side(q, "to", &p->from.shape, &p->to) : status;
+  if (status != TESELA_OK) return status;
+  const tesela_xla_shape array = problem_array(&p->from);
+  return read_side(q, "to", &array, &p->to);
 }
 
 static int nibble(char c) {

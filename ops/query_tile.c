@@ -27,6 +27,7 @@ static tesela_status take_memory(tesela_request *q, const char *field, tesela_ti
   const tesela_value *text = tesela_request_get(q, field);
   tesela_any_layout any;
   tesela_status status = request_read(q, text, NULL, &any);
+  if (status == TESELA_OK && any.kind == TESELA_KIND_RELATION) status = request_read(q, text, "shared", &any);
   if (status != TESELA_OK) return status;
   if (any.kind != TESELA_KIND_SHARED && any.kind != TESELA_KIND_GLOBAL)
     return tesela_request_fail(q, TESELA_E_MISMATCH, 0, "expected a tile in memory, found %s",

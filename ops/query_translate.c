@@ -95,7 +95,10 @@ tesela_status op_translate(tesela_request *q) {
   const char *notation = tesela_value_text(tesela_request_get(q, "from_notation"));
   const char *to = tesela_value_text(tesela_request_get(q, "to"));
   const tesela_value *from = tesela_request_get(q, "from");
-  tesela_status status = request_read(q, from, notation, &any);
+  tesela_status status = notation ? request_check_notation(q, "from_notation") : TESELA_OK;
+  if (status != TESELA_OK) return status;
+  q->field = "from";
+  status = request_read(q, from, notation, &any);
   if (status != TESELA_OK) return status;
   q->field = "to";
   return strcmp(to, "all") == 0 ? put_all(q, &any) : put_translation(q, &any, to);

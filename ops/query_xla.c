@@ -104,10 +104,13 @@ tesela_status op_parse(tesela_request *q) {
   const tesela_value *field = tesela_request_get(q, "text");
   const char *text = tesela_value_text(field);
   size_t length = tesela_value_length(field);
-  tesela_status status = tesela_notation_find(text, length, &found, &used, q->err);
+  tesela_status status = notation ? request_check_notation(q, "notation") : TESELA_OK;
   if (status != TESELA_OK) return status;
-  if (strcmp(found->name, "xla") == 0 && (!notation || strcmp(notation, "xla") == 0))
-    return parse_xla(q, text, length, used);
+  q->field = "text";
+  status = tesela_notation_find(text, length, &found, &used, q->err);
+  if (status != TESELA_OK) return status;
+  const bool array = strcmp(found->name, "xla") == 0 && !q->reading->array;
+  if (array && (!notation || strcmp(notation, "xla") == 0)) return parse_xla(q, text, length, used);
   return parse_other(q, text, length, notation);
 }
 

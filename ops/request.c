@@ -81,6 +81,49 @@ void request_note(tesela_request *q, const char *format, ...) {
   q->note(q->note_user, text.message);
 }
 
+/* ---- counter-examples --------------------------------------------------------------------------------------
+ */
+
+/* The values and the bytes of texts and names in a tree. */
+static void measure_value(const tesela_value *value, size_t *values, size_t *bytes) {
+  ++*values;
+  if (value->name) *bytes += strlen(value->name) + 1;
+  if (value->kind == TESELA_VALUE_TEXT) *bytes += value->n + 1;
+  if (value->kind == TESELA_VALUE_LIST || value->kind == TESELA_VALUE_OBJECT)
+    for (size_t i = 0; i < value->n; i++) measure_value(&value->as.item[i], values, bytes);
+}
+
+static const char *copy_bytes(const char *text, size_t n, char **bytes) {
+  char *out = *bytes;
+  memcpy(out, text, n);
+  *bytes += n;
+  return out;
+}
+
+/* Copy a value to *to; its items go to *room, its texts to *bytes. */
+static void copy_value(const tesela_value *value, tesela_value *to, tesela_value **room, char **bytes) {
+  *to = *value;
+  if (value->name) to->name = copy_bytes(value->name, strlen(value->name) + 1, bytes);
+  if (value->kind == TESELA_VALUE_TEXT) to->as.text = copy_bytes(value->as.text, value->n + 1, bytes);
+  if (value->kind != TESELA_VALUE_LIST && value->kind != TESELA_VALUE_OBJECT) return;
+  tesela_value *items = *room;
+  *room += value->n;
+  to->as.item = items;
+  for (size_t i = 0; i < value->n; i++) copy_value(&value->as.item[i], &items[i], room, bytes);
+}
+
+void request_counter_example(tesela_request *q, const tesela_value *object) {
+  size_t values = 0, bytes = 0;
+  measure_value(object, &values, &bytes);
+  tesela_value *copy = malloc(values * sizeof *copy + bytes);
+  if (!copy) return; /* the failure itself is what matters */
+  tesela_value *room = copy + 1;
+  char *text = (char *)(copy + values);
+  copy_value(object, copy, &room, &text);
+  free(q->counter_example);
+  q->counter_example = copy;
+}
+
 /* Name and description of each type. */
 static const struct {
   const char *name, *words;
@@ -99,6 +142,7 @@ static const struct {
     [TESELA_FIELD_OBJECT] = {"object", "object"},
     [TESELA_FIELD_OBJECTS] = {"objects", "list of objects"},
     [TESELA_FIELD_DEVICE] = {"device", "string or object (a device layout)"},
+    [TESELA_FIELD_VALUE] = {"value", "any value"},
 };
 
 static bool is_type(tesela_field_type type) { return (size_t)type < sizeof types / sizeof types[0]; }
@@ -148,6 +192,19 @@ void request_put_shape(tesela_sink *out, const char *name, const tesela_xla_shap
   tesela_writer to = tesela_put_key_begin(out, name);
   tesela_xla_print(shape, true, &to, NULL);
   tesela_put_text_end(out);
+}
+
+tesela_status request_check_notation(tesela_request *q, const char *field) {
+  const char *name = tesela_value_text(tesela_request_get(q, field));
+  const tesela_notation *used;
+  char text[48];
+  snprintf(text, sizeof text, "%.40s:", name);
+  if (strlen(name) > 40 || tesela_notation_find(text, strlen(text), &used, NULL, q->err) != TESELA_OK) {
+    q->err->at = -1;
+    return strlen(name) > 40 ? ops_fail(q->err, TESELA_E_UNSUPPORTED, -1, "unknown notation '%.40s'", name)
+                             : q->err->status;
+  }
+  return TESELA_OK;
 }
 
 bool request_is_tuple(tesela_request *q, const char *field, size_t *used) {
@@ -207,5 +264,7 @@ tesela_status request_find(tesela_request *q, const char *field, const tesela_op
 void tesela_request_free(tesela_request *q) {
   if (!q) return;
   free(q->message);
+  free(q->counter_example);
   q->message = NULL;
+  q->counter_example = NULL;
 }

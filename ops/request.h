@@ -12,6 +12,7 @@
  *   query_register.c    register layouts                 query_write.c     tensors to files
  *   query_tile.c        moves of tiles                   query_graph.c     graphs
  *   query_relayout.c    copies                           query_program.c   graphs with layouts
+ *   query_linear.c      linear layouts over bits         query_cute.c      the algebra of CuTe layouts
  *   query_trial.c       tests and times of copies        query_loops.c     their loops
  *   query_report.c      reports of compilers               query_pack.c      checkpoints to files
  *   value.c put.c json_in.c json_out.c json_answer.c    values, sinks, the edge to JSON
@@ -37,6 +38,10 @@ tesela_status op_verify(tesela_request *q);
 /* query_graph.c */
 tesela_status op_plan_memory(tesela_request *q);
 tesela_status op_propagate(tesela_request *q);
+/* query_cute.c */
+tesela_status op_cute(tesela_request *q);
+/* query_linear.c */
+tesela_status op_linear_layout(tesela_request *q);
 /* query_loops.c */
 tesela_status op_graph_loops(tesela_request *q);
 /* query_program.c */
@@ -111,6 +116,8 @@ typedef struct request_path {
 tesela_status request_path_open(tesela_request *q, const tesela_value *value, bool write, request_path *path);
 const char *request_path_text(const request_path *path);
 void request_path_close(request_path *path);
+/* A failure comes with an object that shows why: it is copied, and freed with the request. Its trees are a few levels deep. */
+void request_counter_example(tesela_request *q, const tesela_value *object);
 /* Call q->note. */
 void request_note(tesela_request *q, const char *format, ...) TESELA_PRINTF(2, 3);
 /* The field deadline_ms, and whether it is time to stop already. */
@@ -127,6 +134,8 @@ tesela_status request_read(tesela_request *q, const tesela_value *text, const ch
                            tesela_any_layout *any);
 /* A member with the text of a shape. */
 void request_put_shape(tesela_sink *out, const char *name, const tesela_xla_shape *shape);
+/* TESELA_E_UNSUPPORTED for a field of type text that is not the name of a notation or a kind. */
+tesela_status request_check_notation(tesela_request *q, const char *field);
 /* Does a field begin as a tuple of XLA shapes? *used receives the bytes before it. */
 bool request_is_tuple(tesela_request *q, const char *field, size_t *used);
 /* Read a field of type TESELA_FIELD_ANY; layout may be NULL. */

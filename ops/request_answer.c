@@ -92,6 +92,8 @@ static tesela_status check_field(tesela_request *q, const tesela_op_entry *op, c
   case TESELA_FIELD_DEVICE:
     right = tesela_value_is(value, TESELA_VALUE_OBJECT) || tesela_value_is(value, TESELA_VALUE_TEXT);
     break;
+  case TESELA_FIELD_VALUE:
+    return TESELA_OK;
   }
   if (!right)
     return tesela_request_fail(q, TESELA_E_INVALID, -1, "field %s: expected %s, found %s", field->name,
@@ -193,6 +195,14 @@ static const tesela_value *own_field(tesela_request *q, const tesela_op_entry *o
   return NULL;
 }
 
+/* Is dtype the type that texts lack? It comes last then; other operations read their own. */
+static bool is_type_of_texts(const tesela_op_entry *op) {
+  const tesela_field *last = op->field;
+  bool texts = false;
+  for (; last->name && last[1].name; last++) texts = texts || strcmp(last->name, "definitions") == 0;
+  return texts && strcmp(last->name, "dtype") == 0;
+}
+
 static tesela_status read_shape(tesela_request *q, const tesela_value *shape, tesela_xla_shape *array) {
   if (tesela_value_size(shape) > TESELA_MAX_RANK)
     return tesela_request_fail(q, TESELA_E_LIMIT, -1, "shape has %zu dims; expected %d or fewer",
@@ -218,7 +228,7 @@ static tesela_status read_beside(tesela_request *q, const tesela_op_entry *op,
   const tesela_value *as = own_field(q, op, "as", TESELA_FIELD_TEXT);
   const tesela_value *shape = own_field(q, op, "shape", TESELA_FIELD_NUMBERS);
   if (shape) status = read_shape(q, shape, array);
-  const tesela_value *dtype = own_field(q, op, "dtype", TESELA_FIELD_TEXT);
+  const tesela_value *dtype = is_type_of_texts(op) ? tesela_request_get(q, "dtype") : NULL;
   if (status == TESELA_OK && dtype)
     status = tesela_dtype_read(tesela_value_text(dtype), dtype->n, &reading->dtype, q->err);
   if (dtype) array->dtype = reading->dtype;
@@ -255,6 +265,7 @@ static tesela_status answer(tesela_request *q) {
   const tesela_op_entry *op = NULL;
   *q->err = (tesela_error){.at = -1};
   q->error_at[0] = '\0';
+  q->counter_example = NULL;
   q->field = q->text = q->message = NULL;
   q->usage = false;
   for (size_t i = 0; i < sizeof q->reserved / sizeof q->reserved[0]; i++)

@@ -83,8 +83,8 @@ tesela_status tensor_text(tensor_reading *r, const char *text, const tesela_xla_
   r->text = text;
   r->usage = false;
   tesela_status status = problem_read_side(text, strlen(text), &r->options, of, &side, &repairs, r->err);
+  if (status == TESELA_OK) status = tesela_any_to_xla(&side.any, shape, r->err);
   if (status != TESELA_OK) return status;
-  *shape = side.shape;
   if (layout) *layout = side.layout;
   char quote[SAY_QUOTE];
   for (int32_t i = 0; i < repairs.count && i < TESELA_XLA_MAX_REPAIRS; i++)

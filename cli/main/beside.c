@@ -28,6 +28,12 @@ static const char *value_of(const cli_context *cli, const char *name) {
   return option && option->value && !common ? cli->own[at] : NULL;
 }
 
+static bool value_exists(const cli_context *cli, const char *name) {
+  const cli_option *o = cli->verb->options;
+  while (o->name && strcmp(o->name, name) != 0) o++;
+  return o->name != NULL;
+}
+
 /* "20,70" or "20x70". */
 static bool read_shape(const cli_context *cli, const char *text, tesela_xla_shape *array, int *status) {
   const char *at = text;
@@ -49,6 +55,7 @@ static bool read_all(const cli_context *cli, int *status) {
   tesela_error err = {.at = -1};
   const char *shape = value_of(cli, "shape"), *dtype = value_of(cli, "dtype"),
              *path = value_of(cli, "definitions");
+  if (!value_exists(cli, "target")) dtype = NULL; /* verbs about registers read their own */
   if (dtype && tesela_dtype_read(dtype, strlen(dtype), &beside.dtype, &err) != TESELA_OK) {
     *status = say_failure_in(cli, dtype, strlen(dtype), &err);
     return false;

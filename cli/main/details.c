@@ -97,7 +97,7 @@ const char translate_details[] =
     "that "
     "contradicts are printed, and the exit status is 1. Every text is read back and compared before it is "
     "printed.\n\n"
-    "What a text lacks is given by --shape and --dtype, or stands before it: f32[3,5] or [3,5].\n\n"
+    "What a text lacks is given by --shape and --dtype, or is written before it: f32[3,5] or [3,5].\n\n"
     "  $ tesela translate 'f32[3,5]{1,0:T(2,2)}' --to=map\n"
     "  map(d0:3, d1:5) of f32 -> memory[24]: 12*(d0/2) + 2*(d0%2) + 4*(d1/2) + d1%2";
 

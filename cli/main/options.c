@@ -63,7 +63,7 @@
 static const cli_option no_options[] = {END};
 
 static const cli_option bench_options[] = {
-    TARGET_OPTION,
+    TEXT_OPTIONS,
     WAYS_OPTIONS("any", "best"),
     {"rounds", 'r', "N", "measure N times (default: 15)"},
     TRIAL_OPTION,
@@ -71,7 +71,7 @@ static const cli_option bench_options[] = {
 };
 
 static const cli_option check_options[] = {
-    TARGET_OPTION,
+    TEXT_OPTIONS,
     WAYS_OPTIONS("all", "all"),
     {"seed", 0, "N", "seed of the random data (default: 1)"},
     TRIAL_OPTION,
@@ -149,7 +149,7 @@ static const cli_option pack_options[] = {
 };
 
 static const cli_option plan_options[] = {
-    TARGET_OPTION,
+    TEXT_OPTIONS,
     {"explain", 'e', NULL, "print the loops, each piece, and the answer of every solver"},
     {"fill", 0, "VALUE", "content of padding: zero, leave, or a value such as 1.5 or 0x7fc0 (default: zero)"},
     {"solver", 0, "any|memcpy|rows|transpose|interleave|deinterleave|bits|strided|gather",

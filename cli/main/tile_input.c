@@ -23,7 +23,9 @@ bool tile_input_register(const cli_context *cli, const char *text, tesela_regist
 bool tile_input_memory(const cli_context *cli, const char *text, tesela_tile_memory *out, int *status) {
   tesela_any_layout any;
   if (!input_any(cli, text, strlen(text), NULL, &any, NULL, status)) return false;
-  if (!any_has_bytes(&any)) {
+  if (any.kind == TESELA_KIND_RELATION && !input_any(cli, text, strlen(text), "shared", &any, NULL, status))
+    return false;
+  if (any.kind == TESELA_KIND_SHARED || any.kind == TESELA_KIND_GLOBAL) {
     *out = any.memory;
     return true;
   }

@@ -99,7 +99,11 @@ typedef enum tesela_status {
   X(TESELA_REASON_MAX_HEADER, 28, "MAX_HEADER", "more than max_header")                                     \
   X(TESELA_REASON_MAX_NESTS, 29, "MAX_NESTS", "more than max_nests, or its default")                        \
   X(TESELA_REASON_MAX_STEPS, 30, "MAX_STEPS", "more than max_steps")                                        \
-  X(TESELA_REASON_MAX_ARRAYS, 31, "MAX_ARRAYS", "more than max_arrays")
+  X(TESELA_REASON_MAX_ARRAYS, 31, "MAX_ARRAYS", "more than max_arrays")                                     \
+  X(TESELA_REASON_NOT_SURJECTIVE, 32, "NOT_SURJECTIVE", "no input gives some output")                       \
+  X(TESELA_REASON_NOT_INJECTIVE, 33, "NOT_INJECTIVE", "two inputs give one output")                         \
+  X(TESELA_REASON_NOT_EXPRESSIBLE, 34, "NOT_EXPRESSIBLE", "no extents and strides have the values")         \
+  X(TESELA_REASON_SIZE, 35, "SIZE", "a divisor reaches beyond the layout")
 
 typedef enum tesela_reason {
 #define TESELA__ROW(symbol, value, code, text) symbol = value,

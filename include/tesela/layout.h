@@ -604,10 +604,11 @@ typedef struct tesela_translation {
   tesela_verdict verdict;
   int32_t rank;                   ///< of the layout
   int64_t shape[TESELA_MAX_RANK]; ///< the array of the text: as the layout's, or larger
-  int64_t places;      ///< of all axes of the layout: the buffer, which not every notation mentions
-  int64_t text_places; ///< those of the text; after tesela_translate
-  char reason[160];    ///< one sentence; "" if exact
-  char as[64]; ///< what tesela_layout_read_options.as must be to read the text: "tv:16x8"; "" if nothing
+  int64_t places; ///< of all axes of the layout: the buffer, which not every notation mentions
+  int64_t
+      text_places;  ///< those of the text; after tesela_translate, and of the value of tesela_*_from_layout
+  char reason[160]; ///< one sentence; "" if exact
+  char as[64];      ///< what tesela_layout_read_options.as must be to read the text: "tv:16x8"; "" if nothing
   tesela_contradiction contradiction; ///< if impossible, or if the layout needs padding
   int32_t axis;                       ///< the axis of `place` and `expected`
   int64_t index[TESELA_MAX_RANK], index2[TESELA_MAX_RANK];

@@ -301,7 +301,8 @@ enum {
   TESELA_NEEDS_ARRAY = 1,  ///< type and dims: before the text, f32[3,5], or from the caller
   TESELA_NEEDS_TARGET = 2, ///< a target, from the text or the caller (default: spyre)
   TESELA_TAKES_ARRAY =
-      4 ///< type and dims may be before the text or from the caller: its valid part, if the text is larger
+      4 ///< type and dims may be before the text or from the caller: its valid part, if the text is larger. With
+         ///< TESELA_NEEDS_ARRAY: some of its texts have type and dims, the others need them
 };
 
 /// One notation.
@@ -347,8 +348,8 @@ typedef struct tesela_any_layout {
 
 /// Options of reading. All zeros: any notation, strict, without array and targets.
 typedef struct tesela_layout_read_options {
-  /// Required kind or notation, by name; NULL: any. With "xla" a device layout is read as an XLA layout if one expresses
-  /// it; "xla:" before the text does the same.
+  /// Required kind or notation, by name; NULL: any. With "xla" a layout in memory of another notation is read as an XLA layout if one
+  /// expresses it; "xla:" before the text does the same.
   const char *notation;
   int32_t flags; ///< for XLA's notation: TESELA_XLA_STRICT, or TESELA_XLA_LENIENT | TESELA_XLA_KEEP_BARE
   const tesela_xla_shape *array; ///< type and dims for texts without them; its layout is ignored; may be NULL
@@ -401,7 +402,8 @@ TESELA_API tesela_status tesela_any_to_layout(const tesela_any_layout *any, tese
 TESELA_API tesela_status tesela_any_compare(const tesela_any_layout *a, const tesela_any_layout *b,
                                             tesela_difference *difference, tesela_error *err);
 
-/// The equivalent XLA shape: an XLA layout itself, or for a device layout the shape of tesela_device_to_xla.
+/// The equivalent XLA shape: an XLA layout itself; for a device layout the shape of tesela_device_to_xla, for a relation that of
+/// tesela_xla_from_layout.
 /// @return TESELA_OK; TESELA_E_MISMATCH for other kinds; TESELA_E_UNSUPPORTED if no XLA layout expresses it.
 TESELA_API tesela_status tesela_any_to_xla(const tesela_any_layout *any, tesela_xla_shape *shape,
                                            tesela_error *err);

@@ -216,6 +216,7 @@ typedef enum tesela_field_type {
   TESELA_FIELD_OBJECT,  ///< an object; the operation checks its members
   TESELA_FIELD_OBJECTS, ///< a list of objects; the operation checks them
   TESELA_FIELD_DEVICE,  ///< a device layout: a text, or an object
+  TESELA_FIELD_VALUE,   ///< any value; the operation checks it
 } tesela_field_type;
 
 /// A field of an operation.
@@ -269,8 +270,10 @@ typedef struct tesela_request {
       *stop; ///< set to other than 0, by any thread or a signal handler: the request fails soon. May be NULL
   /// What the texts of layouts lack: array, dtype, as, definitions; the other members are unused. A request may give them. May be NULL
   const struct tesela_layout_read_options *reading;
-  int64_t reserved[3]; ///< 0: room to grow (base.h)
+  int64_t reserved[2]; ///< 0: room to grow (base.h)
 
+  /// Set by the library, of a failure: an object that shows why nothing is right; NULL: there is none. Freed by tesela_request_free
+  tesela_value *counter_example;
   int64_t deadline;   ///< set by the library: on the clock of tesela_request_progress; INT64_MAX without one
   int32_t flags;      ///< how XLA texts are read: TESELA_XLA_STRICT, or _LENIENT with "lenient": true
   const char *field;  ///< of a failure: the field at fault; NULL: not a single one

@@ -271,11 +271,22 @@ TESELA_API tesela_status tesela_register_hash(const tesela_register *layout, uin
 TESELA_API tesela_status tesela_register_to_layout(const tesela_register *layout, tesela_dtype dtype,
                                                    int32_t bits, tesela_layout *out, tesela_error *err);
 
-/// The reverse, for a layout with the axes "thread" and "local" whose digits are modes in row-major order.
-/// @return TESELA_OK; TESELA_E_UNSUPPORTED for any other layout (padding, joins, swizzles, offsets, gaps, holes, replicas
-///         on local, other axes); the message says which.
+/// The register layout whose threads and local ids are those of a layout, with axes "thread" and "local" in any order: the
+/// inverse of tesela_register_to_layout, for layouts that come from anywhere.
+///
+/// Example: element x of [12] in threads x/3 and x/3 + 4, at local id x%3: spatial_modes [-2,0], local_modes [1].
+/// Example: element (i,j) of [4,4] in thread 4*i + (i^j): impossible, thread 5 has element (1,0), so one bit moves two dims.
+///
+/// Complete: impossible only if no register layout has these threads and local ids. Axes of the layout may have further places,
+/// which no element uses: then answer->text_places is less than answer->places.
+///
+/// @param out     receives the layout, reduced; unchanged if impossible
+/// @param answer  receives TESELA_EXACT or TESELA_IMPOSSIBLE, with what contradicts
+/// @return TESELA_OK, also if impossible; TESELA_E_LIMIT for more than TESELA_REGISTER_MODES modes; TESELA_E_UNSUPPORTED as
+///         tesela_layout_compare; TESELA_E_INVALID for a layout that is not finished. No allocation; any thread; needs 60 KiB of
+///         stack.
 TESELA_API tesela_status tesela_register_from_layout(const tesela_layout *layout, tesela_register *out,
-                                                     tesela_error *err);
+                                                     tesela_translation *answer, tesela_error *err);
 
 /*
  * ==== Fragments: which lane of a warp holds which element of a matrix instruction's operands
@@ -558,6 +569,25 @@ TESELA_API tesela_status tesela_tile_memory_same(const tesela_tile_memory *a, co
 /// the swizzle as its XOR stage. TESELA_E_RANGE for bits outside 1 to 1024.
 TESELA_API tesela_status tesela_tile_memory_to_layout(const tesela_tile_memory *layout, tesela_dtype dtype,
                                                       int32_t bits, tesela_layout *out, tesela_error *err);
+
+/// The tile whose places are those of a layout with one axis: even modes, an offset and at most one swizzle. The inverse of
+/// tesela_tile_memory_to_layout, for layouts that come from anywhere.
+///
+/// Example: element (i,j) of [4,8] at 8*i + (j ^ 2*(i%4)): mode_strides [8,1], Swizzle(base 1, bits 2, shift 2).
+/// Example: f32[3,5]{1,0:T(2,2)}: impossible; 2 does not cut dim 0 of 3 evenly: element (2,0) is at 12, the ones before put it at 4.
+///
+/// Complete: impossible only if no tile has these places. Of several swizzles the one of fewest bits is used. The size is the layout's
+/// number of places, or the least size of the tile if that is more.
+///
+/// @param space   of the tile; shared or global does not change the places
+/// @param out     receives the tile; unchanged if impossible
+/// @param answer  receives TESELA_EXACT or TESELA_IMPOSSIBLE, with what contradicts a tile without a swizzle
+/// @return TESELA_OK, also if impossible; TESELA_E_LIMIT for more than TESELA_REGISTER_MODES modes; TESELA_E_UNSUPPORTED as
+///         tesela_layout_compare; TESELA_E_INVALID for a layout that is not finished. No allocation; any thread; needs 60 KiB of
+///         stack. Some microseconds; up to some milliseconds if all swizzles must be tried.
+TESELA_API tesela_status tesela_tile_memory_from_layout(const tesela_layout *layout, tesela_tile_space space,
+                                                        tesela_tile_memory *out, tesela_translation *answer,
+                                                        tesela_error *err);
 
 #ifdef __cplusplus
 }

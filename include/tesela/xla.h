@@ -249,6 +249,30 @@ TESELA_API tesela_status tesela_xla_validate(const tesela_xla_shape *shape, tese
 TESELA_API tesela_status tesela_xla_to_layout(const tesela_xla_shape *shape, tesela_layout *layout,
                                               tesela_error *err);
 
+/// The shape whose places are those of a layout: its order and its shortest list of tiles, padding included. The inverse of
+/// tesela_xla_to_layout, for layouts that come from anywhere.
+///
+/// Example: element (i,j) of bf16[32,256] at 2048*(i/8) + 1024*(j/128) + 256*(i%8/2) + 2*(j%128) + i%2:
+/// bf16[32,256]{1,0:T(8,128)(2,1)}.
+/// Example: bytes at 8*i + j in [4,6]: u8[4,6]{1,0:T(8)}, which reserves 32 places, answer->text_places.
+/// Example: f32[2,2] at 3*i + 5*j: impossible, 5 is not a multiple of 3.
+///
+/// All layouts are found that some tiles with `*` in no tile but the first express; tiles with `*` in a later one express
+/// others. `*` is used only if no tiles without it exist. Of the tiles without `*` that reserve the layout's number of places without
+/// L, and that cut no padding of an earlier tile apart, these are the fewest levels, then the fewest entries. If only L gives
+/// that number, the shape has it; if the tiles need more places, answer->text_places says how many. E is set if the layout's
+/// elements do not have the type's width.
+///
+/// @param shape   receives the shape; unchanged if impossible
+/// @param answer  receives TESELA_EXACT or TESELA_IMPOSSIBLE, with the elements that contradict
+/// @return TESELA_OK, also if impossible; TESELA_E_UNSUPPORTED for a layout without a type (give it one: it would not be
+///         impossible), or as tesela_layout_compare, or if more than 1500 orders of joined dims would have to be tried;
+///         TESELA_E_LIMIT for more than 48 digits, or if no list within XLA's limits and 8 levels was found;
+///         TESELA_E_INVALID for a layout that is not finished. No allocation; any thread; needs 150 KiB of stack. Some
+///         microseconds per digit and comparison.
+TESELA_API tesela_status tesela_xla_from_layout(const tesela_layout *layout, tesela_xla_shape *shape,
+                                                tesela_translation *answer, tesela_error *err);
+
 /// Bounds after `level` tile levels (0: the physical bounds, most major first). bounds has room for
 /// TESELA_MAX_DIGITS. f32[3,5]{1,0:T(2,2)}: level 0 -> 3,5; level 1 -> 2,3,2,2.
 TESELA_API tesela_status tesela_xla_bounds(const tesela_xla_shape *shape, int32_t level, int64_t *bounds,

@@ -64,6 +64,10 @@ REASON = {
     29: "MAX_NESTS",
     30: "MAX_STEPS",
     31: "MAX_ARRAYS",
+    32: "NOT_SURJECTIVE",
+    33: "NOT_INJECTIVE",
+    34: "NOT_EXPRESSIBLE",
+    35: "SIZE",
 }
 
 DTYPE = {
@@ -686,6 +690,19 @@ tesela_node._fields_ = [
     ("layout", c_void_p),
 ]
 
+class tesela_notation(Structure):
+  pass
+
+
+tesela_notation._fields_ = [
+    ("name", c_char_p),
+    ("words", c_char_p),
+    ("example", c_char_p),
+    ("needs", c_uint32),
+    ("kinds", c_uint32),
+    ("written", c_bool),
+]
+
 class tesela_plan_info(Structure):
   pass
 
@@ -748,7 +765,8 @@ tesela_request._fields_ = [
     ("progress_user", c_void_p),
     ("stop", c_void_p),
     ("reading", c_void_p),
-    ("reserved", c_int64 * 3),
+    ("reserved", c_int64 * 2),
+    ("counter_example", c_void_p),
     ("deadline", c_int64),
     ("flags", c_int32),
     ("field", c_char_p),
@@ -866,6 +884,27 @@ tesela_transfer_options._fields_ = [
     ("reserved", c_int64 * 4),
 ]
 
+class tesela_translation(Structure):
+  pass
+
+
+tesela_translation._fields_ = [
+    ("verdict", c_int),
+    ("rank", c_int32),
+    ("shape", c_int64 * 32),
+    ("places", c_int64),
+    ("text_places", c_int64),
+    ("reason", c_char * 160),
+    ("as", c_char * 64),
+    ("contradiction", c_int),
+    ("axis", c_int32),
+    ("index", c_int64 * 32),
+    ("index2", c_int64 * 32),
+    ("place", c_int64),
+    ("expected", c_int64),
+    ("reserved", c_int64 * 4),
+]
+
 class tesela_writer(Structure):
   pass
 
@@ -899,9 +938,9 @@ tesela_propagate_facts._fields_ = [
 
 # name: result, arguments
 FUNCTIONS = {
+    "tesela_any_compare": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "tesela_any_print": (c_int, [c_void_p, c_void_p, c_void_p]),
     "tesela_any_to_layout": (c_int, [c_void_p, c_void_p, c_void_p]),
-    "tesela_any_to_xla": (c_int, [c_void_p, c_void_p, c_void_p]),
     "tesela_device_from_dims": (c_int, [c_void_p, c_void_p, c_int32, c_void_p, c_bool, c_int32, c_void_p]),
     "tesela_device_restick": (c_int, [c_void_p, c_void_p, c_int32, c_void_p]),
     "tesela_device_view_of": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
@@ -929,7 +968,6 @@ FUNCTIONS = {
     "tesela_graph_read_value": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "tesela_graph_run": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "tesela_graph_run_needs_of": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
-    "tesela_layout_compare": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "tesela_layout_copies": (c_int64, [c_void_p]),
     "tesela_layout_copy_of": (c_int, [c_void_p, c_void_p, c_int64, c_void_p, c_void_p]),
     "tesela_layout_element_at": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
@@ -941,6 +979,7 @@ FUNCTIONS = {
     "tesela_layout_slice": (c_int, [c_void_p, c_int32, c_int64, c_int64, c_int64, c_void_p, c_void_p]),
     "tesela_layout_strided": (c_int, [c_void_p, c_int, c_int32, c_int32, c_void_p, c_void_p, c_int64, c_void_p]),
     "tesela_layout_to_strided": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "tesela_notation_at": (c_void_p, [c_int32]),
     "tesela_plan_create": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "tesela_plan_describe": (None, [c_void_p, c_void_p]),
     "tesela_plan_destroy": (None, [c_void_p]),
@@ -960,11 +999,10 @@ FUNCTIONS = {
     "tesela_transfer_run": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "tesela_transfer_to_device": (c_int, [c_void_p, c_void_p, c_void_p, c_int64, c_void_p, c_void_p]),
     "tesela_transfer_to_host": (c_int, [c_void_p, c_void_p, c_void_p, c_int64, c_void_p, c_void_p]),
+    "tesela_translate": (c_int, [c_void_p, c_char_p, c_void_p, c_void_p, c_void_p]),
     "tesela_units_parse": (c_int, [c_char_p, c_size_t, c_void_p, c_void_p, c_void_p]),
     "tesela_units_print": (None, [c_int64, c_int, c_char * 24]),
     "tesela_values_digest": (c_int, [c_void_p, c_void_p, c_uint8 * 16, c_void_p, c_void_p]),
+    "tesela_verdict_name": (c_char_p, [c_int]),
     "tesela_version": (c_char_p, []),
-    "tesela_xla_print": (c_int, [c_void_p, c_bool, c_void_p, c_void_p]),
-    "tesela_xla_print_jax": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
-    "tesela_xla_shape_make": (c_int, [c_void_p, c_int, c_int32, c_void_p, c_void_p, c_void_p]),
 }

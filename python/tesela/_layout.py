@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import collections
 import ctypes
 import functools
 import numbers
@@ -18,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _abi as abi
-from ._errors import MismatchError, NotExpressible, TeselaWarning, UnsupportedError
-from ._library import Error, address, byref, lib, printed, quick
+from ._errors import LimitError, MismatchError, NotExpressible, TeselaWarning, UnsupportedError
+from ._library import Error, Text, address, byref, decoded, lib, printed, quick
 from ._ops import op
 from ._types import NUMBERS, element_type, numpy_dtype
 
@@ -27,7 +28,6 @@ KINDS = {1: "xla", 2: "register", 3: "shared", 4: "global", 5: "device", 6: "rel
 ANSWER = ctypes.c_int64
 _place_of = quick("tesela_layout_place_of")
 _element_at = quick("tesela_layout_element_at")
-NOTATIONS = ("xla", "jax", "register", "shared", "global", "device")
 
 
 def a_kind(kind: str) -> str:
@@ -39,6 +39,12 @@ class Holder(NamedTuple):
 
     thread: int | tuple[int, ...]
     register: int
+
+
+@functools.lru_cache(64)
+def _place_class(names: tuple[str, ...]) -> Any:
+    """Places on axes of these names: Place(register=3, lane=5, warp=0)."""
+    return collections.namedtuple("Place", names, rename=True)
 
 
 class Difference(NamedTuple):
@@ -59,6 +65,51 @@ class Comparison(NamedTuple):
 
     def __bool__(self) -> bool:
         return self.same
+
+
+class Translation(NamedTuple):
+    """A layout in another notation: what `Layout.translate` found.
+
+    ``verdict`` is "exact", "valid_part" (the text is of a larger array, whose further elements are padding), "needs_padding" (the
+    same, but the text takes more places) or "impossible", with ``text`` None.
+    """
+
+    verdict: str
+    text: str | None
+    shape: tuple[int, ...]
+    """The array that the text describes."""
+    buffer: int
+    """Places of the layout, which not every notation mentions."""
+    reason: str
+    counter_example: dict[str, Any] | None
+    """The first element that contradicts: {"index": (2, 0), "place": 8, "expected": 2}; or None."""
+    as_: str | None
+    """What `layout` needs as ``as_`` to read the text: "tv:16x8"; or None."""
+
+    def contradiction(self) -> str:
+        """The counter-example as the end of a sentence, or ""."""
+        found = self.counter_example
+        if not found:
+            return ""
+        if "bit" in found:
+            return f"; a bit of the place moves {found['bit']}"
+        if "index2" in found:
+            return f"; elements {found['index']} and {found['index2']} are both at place {found['place']}"
+        return f"; element {found['index']} is at place {found['place']} instead of {found['expected']}"
+
+    @classmethod
+    def _make_from(cls, answer: Any, text: str) -> Self:
+        verdict = decoded(lib.tesela_verdict_name(answer.verdict))
+        index, index2 = tuple(answer.index[: answer.rank]), tuple(answer.index2[: answer.rank])
+        found: dict[str, Any] | None = {
+            1: {"index": index, "place": answer.place, "expected": answer.expected},
+            2: {"index": index, "index2": index2, "place": answer.place},
+            3: {"bit": index},
+        }.get(answer.contradiction)
+        return cls(
+            verdict, None if verdict == "impossible" else text, tuple(answer.shape[: answer.rank]), answer.places,
+            decoded(answer.reason), found, decoded(getattr(answer, "as")) or None,
+        )  # fmt: skip
 
 
 class Layout:
@@ -114,11 +165,18 @@ class Layout:
         self._single = self._axes == 1 and self._copies == 1
         self._pack = struct.Struct(f"={self._rank}q").pack
 
+    def _request(self) -> dict[str, Any]:
+        """The fields of an operation on this layout: its text, and what was given beside it."""
+        if self.kind != "relation":
+            return {"layout": self.text}
+        beside = {"shape": "shape", "dtype": "dtype", "as_": "as", "definitions": "definitions"}
+        return {"layout": self._text} | {beside[k]: v for k, v in self._options.items() if k in beside}
+
     # ---- facts
 
     @property
     def kind(self) -> str:
-        """"xla", "register", "shared", "global" or "device"."""
+        """"xla", "register", "shared", "global", "device" or "relation"."""
         return KINDS[self._any.kind]
 
     @property
@@ -193,7 +251,7 @@ class Layout:
 
     def info(self) -> dict[str, Any]:
         """All facts: the operation `info` of docs/query.md, with details."""
-        return op("info", layout=self.text, details=True)
+        return op("info", **self._request(), details=True)
 
     # ---- elements and places
 
@@ -233,6 +291,10 @@ class Layout:
             found.append(tuple(place))
         if self._axes == 1:
             return tuple(one[0] for one in found) if self._copies > 1 else found[0][0]
+        names = tuple(decoded(self._relation.axis[i].name) for i in range(self._axes))
+        if names != ("thread", "local"):
+            places = [_place_class(names)(*one) for one in found]
+            return tuple(places) if self._copies > 1 else places[0]
         threads = sorted(one[0] for one in found)
         return Holder(threads[0] if len(threads) == 1 else tuple(threads), found[0][1])
 
@@ -288,7 +350,7 @@ class Layout:
     def compare(self, other: Layout) -> Comparison:
         """How this layout differs from another one; see `tesela.compare`."""
         difference, err = abi.tesela_difference(), Error()
-        if lib.tesela_layout_compare(self._at, other._at, byref(difference), byref(err)):
+        if lib.tesela_any_compare(byref(self._any), byref(other._any), byref(difference), byref(err)):
             raise err.exception()
         first = None
         if difference.have_index:
@@ -333,42 +395,39 @@ class Layout:
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (self._text, self._options)
 
-    def to(self, notation: str) -> str:
-        """The layout in another notation.
+    @property
+    def notation(self) -> str:
+        """The notation that the layout was read from: "xla", "cute", ..."""
+        return decoded(ctypes.cast(self._any.notation, ctypes.POINTER(abi.tesela_notation)).contents.name)
 
-        Raises NotExpressible if that notation has no text for it; the message has the first element that would move.
+    def translate(self, notation: str) -> Translation:
+        """The layout in another notation, with a verdict: see `Translation`.
+
+        >>> layout("f32[3,5]{1,0:T(2,2)}").translate("map").text
+        'map(d0:3, d1:5) of f32 -> memory[24]: 12*(d0/2) + 2*(d0%2) + 4*(d1/2) + d1%2'
         """
-        if notation not in NOTATIONS:
-            raise UnsupportedError(f"unknown notation {notation!r}; expected one of {', '.join(NOTATIONS)}")
-        try:
-            text = self._printed_as(notation)
-            again = Layout(text)
-        except UnsupportedError as error:
-            raise NotExpressible(f"{notation} cannot express {self}: {error}") from None
-        if again.shape != self.shape or not (found := self.compare(again)):
-            first = found.first_difference if again.shape == self.shape else None
-            where = f": element {first.index} would be at {first.b} instead of {first.a}" if first else ""
-            raise NotExpressible(f"{notation} cannot express {self}{where}")
-        return text
+        to, answer, err = Text(), abi.tesela_translation(), Error()
+        if lib.tesela_translate(byref(self._any), notation.encode(), to.writer, byref(answer), byref(err)):
+            raise err.exception()
+        return Translation._make_from(answer, to.text())
 
-    def _printed_as(self, notation: str) -> str:
-        if notation == self.kind:
+    def to(self, notation: str) -> str:
+        """The layout in another notation; of a text that is larger than the layout, the valid part is `shape`.
+
+        Raises NotExpressible if that notation has no text for it; the message has the first element that contradicts.
+        """
+        if notation in (self.kind, self.notation):
             return printed(lib.tesela_any_print, byref(self._any))
-        shape, err = abi.tesela_xla_shape(), Error()
-        if notation not in ("xla", "jax"):
-            raise UnsupportedError(f"it is {a_kind(self.kind)}")
-        if lib.tesela_any_to_xla(byref(self._any), byref(shape), byref(err)):
-            failure = err.exception()
-            raise UnsupportedError(str(failure)) if isinstance(failure, ValueError) else failure
-        if notation == "xla":
-            return printed(lib.tesela_xla_print, byref(shape), True)
-        array, to, lost = printed(lib.tesela_xla_print, byref(shape), False), _Jax(), ctypes.c_uint32()
-        return f"{array} {to.text(shape, lost)}"
+        found = self.translate(notation)
+        if found.text is None or found.verdict == "needs_padding":
+            padded = f"; a text of {list(found.shape)} does" if found.verdict == "needs_padding" else ""
+            raise NotExpressible(f"{notation} cannot express {self}: {found.reason}{found.contradiction()}{padded}")
+        return found.text
 
     def all_notations(self) -> dict[str, str]:
         """The layout in every notation that can express it, by name."""
         texts = {}
-        for notation in NOTATIONS:
+        for notation in notations():
             try:
                 texts[notation] = self.to(notation)
             except UnsupportedError:
@@ -379,7 +438,7 @@ class Layout:
 
     def draw(self) -> str:
         """A picture as text, as `tesela show` prints it."""
-        return str(op("show", layout=self.text)["text"])
+        return str(op("show", **self._request())["text"])
 
     def svg(self) -> str:
         """A picture of the layout's grid as an SVG document; also what a notebook shows."""
@@ -418,14 +477,16 @@ class Layout:
         return torch_expression(self, name)
 
 
-class _Jax:
-    def text(self, shape: Any, lost: Any) -> str:
-        from ._library import Text
-
-        to, err = Text(), Error()
-        if lib.tesela_xla_print_jax(byref(shape.layout), to.writer, byref(lost), byref(err)):
-            raise err.exception()
-        return to.text()
+@functools.cache
+def notations() -> tuple[str, ...]:
+    """The notations that `Layout.to` writes."""
+    names, i = [], 0
+    while found := lib.tesela_notation_at(i):
+        row = ctypes.cast(found, ctypes.POINTER(abi.tesela_notation)).contents
+        if row.written:
+            names.append(decoded(row.name))
+        i += 1
+    return tuple(names)
 
 
 def _again(text: str, options: dict[str, Any]) -> Layout:
@@ -451,16 +512,21 @@ def _reading(options: dict[str, Any]) -> tuple[Any, Any]:
     if options.get("notation"):
         how.notation = options["notation"].encode()
     how.flags = abi.TESELA_XLA_LENIENT
+    if options.get("dtype"):
+        how.dtype = NUMBERS[options["dtype"]]
     if options.get("shape") is not None:
-        array, err = abi.tesela_xla_shape(), Error()
-        dims = [operator.index(extent) for extent in options["shape"]]
-        dtype = NUMBERS[element_type(options.get("dtype") or "f32")]
-        if lib.tesela_xla_shape_make(
-            byref(array), dtype, len(dims), (ctypes.c_int64 * len(dims))(*dims), None, byref(err)
-        ):
-            raise err.exception()
+        array, dims = abi.tesela_xla_shape(), options["shape"]
+        if len(dims) > len(array.dim) or min(dims, default=0) < 0:
+            raise LimitError(f"expected up to {len(array.dim)} extents of 0 or more, found {list(dims)}")
+        array.dtype, array.rank = how.dtype, len(dims)
+        array.dim[: len(dims)] = dims
         how.array = address(array)
         keep.append(array)
+    if options.get("as_"):
+        setattr(how, "as", options["as_"].encode())
+    if options.get("definitions"):
+        definitions = options["definitions"].encode("utf-8", "surrogateescape")
+        how.definitions, how.definitions_length = definitions, len(definitions)
     if options.get("target"):
         target = read_target(options["target"])
         how.device.target = address(target)
@@ -500,13 +566,14 @@ def _read(text: str, options: tuple[tuple[str, Any], ...]) -> Layout:
 
 def layout(
     text: Any, /, shape: Sequence[int] | None = None, dtype: Any = None, *, notation: str | None = None,
-    target: str | os.PathLike[str] | None = None,
+    target: str | os.PathLike[str] | None = None, as_: str | None = None, definitions: str | None = None,
 ) -> Layout:  # fmt: skip
     """Read a layout in any notation.
 
-    ``shape`` and ``dtype`` are those of the array for texts without them (``{1,0:T(8,128)}``, ``Layout(...)`` of JAX);
-    ``notation`` demands one; ``target`` is the target of device layouts that name none: a name, the text of a target
-    file, or its path.
+    ``shape`` and ``dtype`` are those of the array for texts without them (``{1,0:T(8,128)}``, ``Layout(...)`` of JAX), or the
+    valid part of a larger text; ``notation`` demands one; ``target`` is the target of device layouts that name none: a name, the
+    text of a target file, or its path. ``as_="tv:16x8"`` reads a CuTe layout as (thread, value) to the elements of a tile;
+    ``definitions`` is text that defines names in the layout, as ``#blocked = #ttg.blocked<..>`` of a .ttgir file.
 
     >>> layout("f32[3,5]{1,0:T(2,2)}")
     layout('f32[3,5]{1,0:T(2,2)}')
@@ -521,9 +588,12 @@ def layout(
     options: dict[str, Any] = {}
     if shape is not None:
         options["shape"] = tuple(operator.index(extent) for extent in shape)
+    if dtype is not None or (shape is not None and re.match(r"\s*(\{|[\w.]*Layout\()", text)):
         options["dtype"] = element_type(dtype if dtype is not None else "f32")
-    elif dtype is not None:
-        raise TypeError("dtype needs shape")
+    if as_:
+        options["as_"] = as_
+    if definitions:
+        options["definitions"] = definitions
     if notation:
         options["notation"] = notation
     if target:

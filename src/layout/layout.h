@@ -96,6 +96,14 @@ tesela_status tesela__check_finished(const tesela_layout *layout, tesela_error *
 tesela_status tesela__check_plain(const tesela_layout *layout, bool unique, const char *what,
                                   tesela_error *err);
 
+/* ---- verdict.c ---- */
+
+/* An answer that starts as TESELA_EXACT, with the layout's rank, shape and places. TESELA_E_OVERFLOW. */
+tesela_status tesela__start_answer(const tesela_layout *layout, tesela_translation *answer,
+                                   tesela_error *err);
+/* TESELA_IMPOSSIBLE with its reason; the caller sets the contradiction. Always TESELA_OK. */
+tesela_status tesela__impossible(tesela_translation *answer, const char *format, ...) TESELA_PRINTF(2, 3);
+
 /* ---- scan.c ---- */
 
 /* A scan that stands at the first place of a run of elements goes on after that run, or after many that have no padding between them:

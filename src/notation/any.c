@@ -22,25 +22,28 @@ enum { ANY_XLA, ANY_EXPRESSION = 2, ANY_DEVICE }; /* rows for texts that no row 
 
 /* any.h documents the fields of a row. Rows without kinds are only recognised, for messages. */
 static const tesela__notation_row any_rows[] = {
-    {.facts = {"xla", "an XLA layout", "f32[3,5]{1,0:T(2,2)}", 0, TESELA__KIND(TESELA_KIND_XLA), false},
+    {.facts = {"xla", "an XLA layout", "f32[3,5]{1,0:T(2,2)}", 0, TESELA__KIND(TESELA_KIND_XLA), true},
      .looks_like = tesela__looks_xla,
      .read = tesela__any_read_xla,
      .print = tesela__any_print_xla,
-     .to_layout = tesela__any_relate_xla},
+     .to_layout = tesela__any_relate_xla,
+     .write = tesela__write_xla},
     {.facts = {"jax", "a JAX layout", "f32[3,5] Layout(major_to_minor=(0, 1), tiling=((2, 2),))",
-               TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_XLA), false},
+               TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_XLA), true},
      .looks_like = tesela__looks_jax,
      .read = tesela__any_read_jax,
      .print = tesela__any_print_jax,
-     .to_layout = tesela__any_relate_xla},
+     .to_layout = tesela__any_relate_xla,
+     .write = tesela__write_jax},
     {.facts = {"register", "a register layout or a tile in memory", "local(3, 4).spatial(2, 3)", 0,
                TESELA__KIND(TESELA_KIND_REGISTER) | TESELA__KIND(TESELA_KIND_SHARED) |
                    TESELA__KIND(TESELA_KIND_GLOBAL),
-               false},
+               true},
      .looks_like = tesela__looks_expression,
      .read = tesela__any_read_expression,
      .print = tesela__any_print_expression,
-     .to_layout = tesela__any_relate_expression},
+     .to_layout = tesela__any_relate_expression,
+     .write = tesela__write_register},
     {.facts = {"device", "a device layout", "f16[1000,200] stick(dim_order=[0,1])", TESELA_NEEDS_TARGET,
                TESELA__KIND(TESELA_KIND_DEVICE), false},
      .looks_like = tesela__looks_device,
@@ -52,11 +55,16 @@ static const tesela__notation_row any_rows[] = {
      .looks_like = tesela__looks_map,
      .read = tesela__any_read_map,
      .write = tesela__map_write},
-    {.facts = {"cute", "a CuTe layout", "(4,8):(8,1)", TESELA_TAKES_ARRAY, 0, false},
-     .looks_like = tesela__looks_cute},
-    {.facts = {"triton", "a Triton layout", "#ttg.blocked<{sizePerThread = [1, 4], ..}>", TESELA_NEEDS_ARRAY,
-               0, false},
-     .looks_like = tesela__looks_triton},
+    {.facts = {"cute", "a CuTe layout", "(4,8):(8,1)", TESELA_TAKES_ARRAY, TESELA__KIND(TESELA_KIND_RELATION),
+               true},
+     .looks_like = tesela__looks_cute,
+     .read = tesela__any_read_cute,
+     .write = tesela__cute_write},
+    {.facts = {"triton", "a Triton layout", "f32[32,16] #ttg.blocked<{sizePerThread = [1, 4], ..}>",
+               TESELA_NEEDS_ARRAY | TESELA_TAKES_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), true},
+     .looks_like = tesela__looks_triton,
+     .read = tesela__triton_read,
+     .write = tesela__triton_write},
     {.facts = {"onednn", "a oneDNN tag", "nChw16c", TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_RELATION),
                true},
      .looks_like = tesela__looks_onednn,
@@ -100,6 +108,23 @@ static const tesela__notation_row any_rows[] = {
                TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), false},
      .looks_like = tesela__looks_mosaicgpu,
      .read = tesela__mosaicgpu_read},
+    {.facts = {"affine_map", "an affine map of MLIR",
+               "f32[64,64] affine_map<(d0, d1) -> (d0 floordiv 8, d1, d0 mod 8)>", TESELA_NEEDS_ARRAY,
+               TESELA__KIND(TESELA_KIND_RELATION), true},
+     .looks_like = tesela__looks_affine_map,
+     .read = tesela__affine_map_read,
+     .write = tesela__affine_map_write},
+    {.facts = {"index_map", "an index map of TVM", "f32[64,64] lambda i, j: (i // 8, j, i % 8)",
+               TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), true},
+     .looks_like = tesela__looks_index_map,
+     .read = tesela__index_map_read,
+     .write = tesela__index_map_write},
+    {.facts = {"c", "C code", "static inline int64_t place(int64_t d0) {..}", 0, 0, true},
+     .looks_like = tesela__looks_code,
+     .write = tesela__c_write},
+    {.facts = {"cuda", "CUDA code", "static __host__ __device__ int64_t place(int64_t d0) {..}", 0, 0, true},
+     .looks_like = tesela__looks_code,
+     .write = tesela__cuda_write},
     {.facts = {"axe", "an Axe layout", "S[(128, 256) : (1@TLane, 1@TCol)] + R[2 : 4@warpid] + 5@m",
                TESELA_TAKES_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), true},
      .looks_like = tesela__looks_axe,
@@ -112,9 +137,21 @@ static const tesela__notation_row any_rows[] = {
 
 enum { ANY_ROWS = sizeof any_rows / sizeof any_rows[0], ANY_NAMES = 200 };
 
+/* Targets of tesela_translate beside the rows: kinds of the row register that are no register layouts. */
+static const tesela__notation_row any_targets[] = {
+    {.facts = {.name = "shared", .words = "a tile in shared memory", .written = true},
+     .read = tesela__any_read_expression,
+     .write = tesela__write_shared},
+    {.facts = {.name = "global", .words = "a tile in global memory", .written = true},
+     .read = tesela__any_read_expression,
+     .write = tesela__write_global},
+};
+
 const tesela__notation_row *tesela__notation_row_of(const char *name) {
   for (int i = 0; i < ANY_ROWS; i++)
     if (strcmp(any_rows[i].facts.name, name) == 0) return &any_rows[i];
+  for (size_t i = 0; i < sizeof any_targets / sizeof any_targets[0]; i++)
+    if (strcmp(any_targets[i].facts.name, name) == 0) return &any_targets[i];
   return NULL;
 }
 
@@ -163,6 +200,12 @@ static void any_list_names(bool written, char *out, size_t room) {
   for (int i = 0; i < ANY_ROWS; i++)
     if ((written ? any_rows[i].facts.written : any_rows[i].read != NULL) && n < room)
       n += (size_t)snprintf(out + n, room - n, "%s%s", n ? ", " : "", any_rows[i].facts.name);
+}
+
+int tesela__notation_claims(const char *text, size_t length) {
+  int claims = 0;
+  for (int i = 0; i < ANY_ROWS; i++) claims += any_rows[i].looks_like(text, length);
+  return claims;
 }
 
 tesela_status tesela__fail_target(const char *name, tesela_error *err) {
@@ -217,7 +260,7 @@ static tesela_status any_split(const char *text, size_t length, const char *dema
   if (demanded) status = any_find_wanted(demanded, strlen(demanded), -1, &t->demanded, err);
   if (status != TESELA_OK) return status;
   while (at < length && any_blank(text[at])) at++;
-  while (at + n < length && text[at + n] >= 'a' && text[at + n] <= 'z') n++;
+  while (at + n < length && ((text[at + n] >= 'a' && text[at + n] <= 'z') || text[at + n] == '_')) n++;
   if (n > 0 && at + n < length && text[at + n] == ':') {
     status = any_find_wanted(text + at, n, (int64_t)at, &t->named, err);
     t->used = at + n + 1;
@@ -292,9 +335,9 @@ static tesela_status any_shift(tesela_status status, size_t by, tesela_xla_repai
   return status;
 }
 
-/* Can a layout of this row satisfy the request? A device layout may become an XLA layout. */
+/* Can a layout of this row satisfy the request? A device layout may become an XLA layout, a relation any of the other kinds. */
 static bool any_can_be(const any_wanted *wanted, const tesela__notation_row *row) {
-  return any_allows(wanted, row) ||
+  return any_allows(wanted, row) || row->facts.kinds == TESELA__KIND(TESELA_KIND_RELATION) ||
          (wanted->kind == TESELA_KIND_XLA && row->facts.kinds == TESELA__KIND(TESELA_KIND_DEVICE));
 }
 
@@ -318,7 +361,7 @@ static tesela_status any_check_row(const any_text *t, const tesela__notation_row
   }
   for (int i = 0; i < 2; i++)
     if (!any_can_be(wanted[i], row)) return any_refuse(t, wanted[i], row->facts.words, err);
-  if (!array && (row->facts.needs & TESELA_NEEDS_ARRAY))
+  if (!array && (row->facts.needs & (TESELA_NEEDS_ARRAY | TESELA_TAKES_ARRAY)) == TESELA_NEEDS_ARRAY)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, (int64_t)t->at, "%s needs type and dims before it: %s",
                         row->facts.words, row->facts.example);
   return TESELA_OK;
@@ -328,15 +371,13 @@ static tesela_status any_check_row(const any_text *t, const tesela__notation_row
 static tesela_status any_check_kind(const any_text *t, tesela_any_layout *any, tesela_error *err) {
   const any_wanted *wanted[] = {&t->named, &t->demanded};
   for (int i = 0; i < 2; i++) {
-    tesela_xla_shape shape;
     if (wanted[i]->kind == 0 || wanted[i]->kind == any->kind) continue;
-    if (wanted[i]->kind != TESELA_KIND_XLA || any->kind != TESELA_KIND_DEVICE)
+    if (!tesela__any_may_become(any, wanted[i]->kind))
       return any_refuse(t, wanted[i], tesela_kind_words(any->kind), err);
-    tesela_status status = tesela_any_to_xla(any, &shape, err);
+    tesela_status status = tesela__any_become(any, wanted[i]->kind, err);
+    if (status != TESELA_OK && err && err->at < 0) err->at = (int64_t)t->at;
     if (status != TESELA_OK) return status;
-    any->kind = TESELA_KIND_XLA;
-    any->notation = &any_rows[ANY_XLA].facts;
-    any->shape = shape;
+    any->notation = &any_rows[any->kind == TESELA_KIND_XLA ? ANY_XLA : ANY_EXPRESSION].facts;
   }
   return TESELA_OK;
 }
@@ -407,74 +448,4 @@ tesela_status tesela_layout_read(const char *text, size_t length, const tesela_l
   if (status == TESELA_OK) status = any_check_kind(&t, &any, err);
   if (status == TESELA_OK) memcpy(out, &any, any_bytes(&any));
   return status;
-}
-
-/* ---- the value ---------------------------------------------------------------------------------------------- */
-
-static const tesela__notation_row *any_row_of(const tesela_any_layout *any) {
-  return (const tesela__notation_row *)(const void *)any->notation; /* facts come first */
-}
-
-tesela_status tesela_any_to_layout(const tesela_any_layout *any, tesela_layout *layout, tesela_error *err) {
-  TESELA__NEED(err, any, layout);
-  const tesela__notation_row *row = any_row_of(any);
-  if (row->to_layout) return row->to_layout(any, layout, err);
-  *layout = any->relation;
-  return TESELA_OK;
-}
-
-/* "f32[3,5] ", unless the text alone gives type and shape. */
-static void any_print_array(const tesela_layout *layout, uint32_t needs, const tesela_translation *answer,
-                            tesela__sink *sink) {
-  const char *type = tesela_dtype_name(layout->dtype);
-  if (!(needs & TESELA_NEEDS_ARRAY) &&
-      (!(needs & TESELA_TAKES_ARRAY) || (!type && answer->verdict == TESELA_EXACT)))
-    return;
-  if (type) tesela__puts(sink, type);
-  for (int32_t d = 0; d < layout->rank; d++) {
-    tesela__putc(sink, d ? ',' : '[');
-    tesela__put_int(sink, layout->shape[d]);
-  }
-  tesela__puts(sink, layout->rank ? "] " : "[] ");
-}
-
-static tesela_status any_print_relation(const tesela__notation_row *row, const tesela_layout *layout,
-                                        const tesela_writer *to, tesela_error *err) {
-  tesela_buffer buffer = {NULL, 0, 0};
-  tesela_writer measure = tesela_buffer_writer(&buffer);
-  tesela_translation answer;
-  tesela__sink sink;
-  tesela__sink_init(&sink, to);
-  tesela_status status = tesela__start_answer(layout, &answer, err);
-  if (status == TESELA_OK) status = row->write(layout, &measure, &answer, err);
-  if (status == TESELA_OK && answer.verdict == TESELA_IMPOSSIBLE)
-    status = tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%s cannot express it: %s", row->facts.words,
-                          answer.reason);
-  if (status != TESELA_OK) return status;
-  any_print_array(layout, row->facts.needs, &answer, &sink);
-  status = tesela__sink_finish(&sink, err);
-  if (status == TESELA_OK) status = tesela__start_answer(layout, &answer, err);
-  return status == TESELA_OK ? row->write(layout, to, &answer, err) : status;
-}
-
-tesela_status tesela_any_print(const tesela_any_layout *any, const tesela_writer *to, tesela_error *err) {
-  TESELA__NEED(err, any, to);
-  const tesela__notation_row *row = any_row_of(any);
-  return row->print ? row->print(any, to, err) : any_print_relation(row, &any->relation, to, err);
-}
-
-tesela_status tesela_any_to_xla(const tesela_any_layout *any, tesela_xla_shape *shape, tesela_error *err) {
-  TESELA__NEED(err, any, shape);
-  tesela_xla_layout layout;
-  const tesela_device_host *host = &any->device.host;
-  if (any->kind == TESELA_KIND_XLA) {
-    *shape = any->shape;
-    return TESELA_OK;
-  }
-  if (any->kind != TESELA_KIND_DEVICE)
-    return tesela__fail(err, TESELA_E_MISMATCH, -1, "expected %s, found %s",
-                        tesela_kind_words(TESELA_KIND_XLA), tesela_kind_words(any->kind));
-  tesela_status status = tesela_device_to_xla(&any->device, &layout, err);
-  if (status != TESELA_OK) return status;
-  return tesela_xla_shape_make(shape, host->device_dtype, host->rank, host->shape, &layout, err);
 }

@@ -7,6 +7,8 @@
 
 #include <tesela/notation.h>
 
+#include "layout/layout.h"
+
 /* The bit of a kind in tesela_notation.kinds. */
 #define TESELA__KIND(kind) (UINT32_C(1) << (kind))
 
@@ -33,8 +35,10 @@ typedef struct tesela__notation_row {
 
 /* ---- any.c ---- */
 
-/* The row of a notation's name; NULL for an unknown name. */
+/* The row of a notation's name, or of a kind that it writes in another way: shared, global. NULL for an unknown name. */
 const tesela__notation_row *tesela__notation_row_of(const char *name);
+/* How many notations claim a text. */
+int tesela__notation_claims(const char *text, size_t length);
 /* TESELA_E_UNSUPPORTED for a notation that is unknown or not written. */
 tesela_status tesela__fail_target(const char *name, tesela_error *err);
 
@@ -50,6 +54,13 @@ tesela_status tesela__axes_to_threads(const tesela_layout *layout, tesela_layout
 tesela_status tesela__axes_to_lanes(const tesela_layout *layout, int64_t lanes, tesela_layout *out,
                                     tesela_error *err);
 
+/* ---- any_value.c ---- */
+
+/* Can a layout of its kind, with its axes, be a layout of another kind? */
+bool tesela__any_may_become(const tesela_any_layout *any, tesela_kind kind);
+/* Make it one. TESELA_E_UNSUPPORTED with the reason if no layout of that kind is equal; then nothing changes. */
+tesela_status tesela__any_become(tesela_any_layout *any, tesela_kind kind, tesela_error *err);
+
 /* ---- any_compare.c ---- */
 
 /* tesela_layout_compare on common axes: lanes and warps as threads, any name for a single axis. A layout without type or width has
@@ -63,11 +74,6 @@ tesela_status tesela__compare_by_meaning(const tesela_layout *a, const tesela_la
 tesela_dtype tesela__given_dtype(const tesela_layout_read_options *options, int32_t *bits);
 /* The places of all axes. */
 tesela_status tesela__count_places(const tesela_layout *layout, int64_t *places, tesela_error *err);
-/* The answer that tesela__notation_row.write receives. */
-tesela_status tesela__start_answer(const tesela_layout *layout, tesela_translation *answer,
-                                   tesela_error *err);
-/* TESELA_IMPOSSIBLE with its reason; the caller sets the contradiction. Always TESELA_OK. */
-tesela_status tesela__impossible(tesela_translation *answer, const char *format, ...) TESELA_PRINTF(2, 3);
 
 /* ---- recognize.c: looks_like of each ---- */
 
@@ -121,8 +127,45 @@ tesela_status tesela__any_relate_device(const tesela_any_layout *any, tesela_lay
                                         tesela_error *err);
 tesela_status tesela__any_read_map(const char *text, size_t length, const tesela_layout_read_options *options,
                                    tesela_any_layout *out, tesela_error *err);
+/* ---- any_write.c: write of each ---- */
+
+tesela_status tesela__write_xla(const tesela_layout *layout, const tesela_writer *to,
+                                tesela_translation *answer, tesela_error *err);
+tesela_status tesela__write_jax(const tesela_layout *layout, const tesela_writer *to,
+                                tesela_translation *answer, tesela_error *err);
+tesela_status tesela__write_register(const tesela_layout *layout, const tesela_writer *to,
+                                     tesela_translation *answer, tesela_error *err);
+tesela_status tesela__write_shared(const tesela_layout *layout, const tesela_writer *to,
+                                   tesela_translation *answer, tesela_error *err);
+tesela_status tesela__write_global(const tesela_layout *layout, const tesela_writer *to,
+                                   tesela_translation *answer, tesela_error *err);
+
 tesela_status tesela__map_write(const tesela_layout *layout, const tesela_writer *to,
                                 tesela_translation *answer, tesela_error *err);
+
+/* ---- index/: read and write of each ---- */
+
+bool tesela__looks_affine_map(const char *text, size_t length);
+bool tesela__looks_index_map(const char *text, size_t length);
+/* affine_map<(d0, d1) -> (..)>, perhaps after "#name =": of the array in the options, its results row-major in memory. */
+tesela_status tesela__affine_map_read(const char *text, size_t length,
+                                      const tesela_layout_read_options *options, tesela_any_layout *out,
+                                      tesela_error *err);
+tesela_status tesela__affine_map_write(const tesela_layout *layout, const tesela_writer *to,
+                                       tesela_translation *answer, tesela_error *err);
+/* lambda n, c: (n, c // 16, c % 16), T.index_map(..) */
+tesela_status tesela__index_map_read(const char *text, size_t length,
+                                     const tesela_layout_read_options *options, tesela_any_layout *out,
+                                     tesela_error *err);
+tesela_status tesela__index_map_write(const tesela_layout *layout, const tesela_writer *to,
+                                      tesela_translation *answer, tesela_error *err);
+
+/* The place of an element as code: never read. */
+bool tesela__looks_code(const char *text, size_t length);
+tesela_status tesela__c_write(const tesela_layout *layout, const tesela_writer *to,
+                              tesela_translation *answer, tesela_error *err);
+tesela_status tesela__cuda_write(const tesela_layout *layout, const tesela_writer *to,
+                                 tesela_translation *answer, tesela_error *err);
 
 /* ---- memory/: read and write of each ---- */
 
@@ -136,6 +179,22 @@ tesela_status tesela__tvm_read(const char *text, size_t length, const tesela_lay
                                tesela_any_layout *out, tesela_error *err);
 tesela_status tesela__tvm_write(const tesela_layout *layout, const tesela_writer *to,
                                 tesela_translation *answer, tesela_error *err);
+/* ---- cute/cute_read.c, cute/cute_write.c ---- */
+
+tesela_status tesela__any_read_cute(const char *text, size_t length,
+                                    const tesela_layout_read_options *options, tesela_any_layout *out,
+                                    tesela_error *err);
+tesela_status tesela__cute_write(const tesela_layout *layout, const tesela_writer *to,
+                                 tesela_translation *answer, tesela_error *err);
+
+/* ---- triton/triton_layout.c ---- */
+
+tesela_status tesela__triton_read(const char *text, size_t length, const tesela_layout_read_options *options,
+                                  tesela_any_layout *out, tesela_error *err);
+/* ---- triton/linear_write.c ---- */
+
+tesela_status tesela__triton_write(const tesela_layout *layout, const tesela_writer *to,
+                                   tesela_translation *answer, tesela_error *err);
 tesela_status tesela__torch_read(const char *text, size_t length, const tesela_layout_read_options *options,
                                  tesela_any_layout *out, tesela_error *err);
 tesela_status tesela__torch_write(const tesela_layout *layout, const tesela_writer *to,

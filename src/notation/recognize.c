@@ -172,8 +172,8 @@ bool tesela__looks_device(const char *text, size_t length) {
 bool tesela__looks_cute(const char *text, size_t length) {
   size_t end = 0;
   if (begins_call(text, length, "Sw|S|Swizzle|Layout|Shape|ComposedLayout", '<') ||
-      begins_call(text, length, "make_layout|make_composed_layout", '(') ||
-      looks_begin(text, length, "cute::"))
+      begins_call(text, length, "make_layout|make_composed_layout|composition", '(') ||
+      looks_begin(text, length, "cute::") || looks_begin(text, length, "SW_"))
     return true;
   if (length > 0 && text[0] == '(') {
     end = tuple_end(text, length, 0);
@@ -188,20 +188,33 @@ bool tesela__looks_cute(const char *text, size_t length) {
   return looks_digit(c) || (c != '\0' && strchr("(_-?", c));
 }
 
-/* #ttg.blocked<{..}>, #triton_gpu.shared<{..}>, #linear, #blocked1 = .. */
+/* #mma or #blocked1: an alias that may be an encoding; #map is one of MLIR. */
+static bool looks_alias(const char *text, size_t length, size_t at, size_t *end) {
+  for (*end = at + 1; at < length && *end < length && looks_name(text[*end]);) ++*end;
+  return at < length && text[at] == '#' && *end > at + 1 && (*end == length || text[*end] != '.') &&
+         !looks_begin(text + at, length - at, "#map");
+}
+
+/* #ttg.blocked<{..}>, #triton_gpu.shared<{..}>, #linear, #blocked1 = .., tensor<4xf32, #blocked>, BlockedLayout(..) */
 bool tesela__looks_triton(const char *text, size_t length) {
-  size_t end = 1, name;
-  if (length == 0 || !memchr(text, '#', length)) return false;
+  size_t end;
+  if (begins_call(
+          text, length,
+          "BlockedLayout|SliceLayout|DotOperandLayout|NVMMADistributedLayout|AMDMFMALayout|AMDWMMALayout|"
+          "DistributedLinearLayout|SwizzledSharedLayout|NVMMASharedLayout|PaddedSharedLayout|"
+          "SharedLinearLayout|PartitionedSharedLayout|TensorMemoryLayout|TensorMemoryScalesLayout",
+          '('))
+    return true;
+  const char *hash = length > 0 ? memchr(text, '#', length) : NULL;
+  if (!hash) return false;
   if (looks_has(text, length, "#ttg.") || looks_has(text, length, "#ttng.") ||
       looks_has(text, length, "#triton_"))
     return true;
-  if (text[0] != '#') return false;
-  while (end < length && (looks_lower(text[end]) || text[end] == '_')) end++;
-  for (name = end; end < length && looks_digit(text[end]);) end++;
-  return looks_one_of(
-             "blocked|linear|shared|mma|slice|dot|dot_op|parent|shared_linear|swizzled_shared|nvmma_shared",
-             text, 1, name) &&
-         (end == length || strchr("<= \t", text[end]));
+  if (!looks_alias(text, length, (size_t)(hash - text), &end)) return false;
+  if (text[0] == '#') return end == length || next_byte(text, length, end) == '\0' || text[end] == '<';
+  char after = next_byte(text, length, end);
+  return (after == '>' || after == ',') &&
+         (looks_begin(text, length, "tensor<") || looks_begin(text, length, "!ttg.memdesc<"));
 }
 
 /* A tag or layout string of one word, nChw16c: outer letters nChw, capital or small, then blocks 16c; block[]: letters
@@ -265,7 +278,34 @@ bool tesela__looks_pack(const char *text, size_t length) {
 bool tesela__looks_mlir(const char *text, size_t length) {
   static const char *const parts[] = {"memref<", "affine_map<", "strided<", NULL};
   return length > 0 && memchr(text, '<', length) && looks_has_any(text, length, parts) &&
-         !tesela__looks_pack(text, length) && !tesela__looks_triton(text, length);
+         !tesela__looks_pack(text, length) && !tesela__looks_affine_map(text, length) &&
+         !tesela__looks_triton(text, length);
+}
+
+/* affine_map<(d0) -> (d0)>, #map = affine_map<..> */
+bool tesela__looks_affine_map(const char *text, size_t length) {
+  size_t at = 0;
+  if (length > 0 && text[0] == '#') {
+    at = skip_space(text, length, name_end(text, length, 1));
+    if (at == length || text[at] != '=') return false;
+    at = skip_space(text, length, at + 1);
+  }
+  return begins_call(text + at, length - at, "affine_map", '<');
+}
+
+/* lambda n, c: (..), T.index_map(lambda ..), IndexMap.from_func(lambda ..) */
+bool tesela__looks_index_map(const char *text, size_t length) {
+  size_t end = name_end(text, length, 0);
+  return begins_call(text, length, "index_map|IndexMap|from_func|from_func_with_separators", '(') ||
+         (looks_one_of("lambda", text, 0, end) && end < length &&
+          (looks_space(text[end]) || text[end] == ':'));
+}
+
+/* Code has to be compiled, not read. */
+bool tesela__looks_code(const char *text, size_t length) {
+  (void)text;
+  (void)length;
+  return false;
 }
 
 /* #tpu.vpad<..>, #tpu.tiled<..> */
@@ -284,11 +324,9 @@ bool tesela__looks_axe(const char *text, size_t length) {
          begins_call(text, length, "TileLayout|ComposeLayout|SwizzleLayout", '(');
 }
 
-/* NCHW, NCHW16c, OIHW4o4i: capitals, then blocks in small letters; lambda n, c: (..), T.index_map(..) */
+/* NCHW, NCHW16c, OIHW4o4i: capitals, then blocks in small letters */
 bool tesela__looks_tvm(const char *text, size_t length) {
   letters l;
-  if (looks_begin(text, length, "lambda ") || begins_call(text, length, "index_map|IndexMap", '('))
-    return true;
   if (!read_letters(text, length, &l)) return false;
   for (int i = 0; i < 26; i++)
     if (l.small[i] || (l.block[i] && !l.capital[i])) return false;

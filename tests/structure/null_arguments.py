@@ -119,7 +119,7 @@ def uncleared(name, all_parameters, structs):
         if struct and struct[1] in structs:
             values, text = call(name, all_parameters, given, "&filled")
             yield (
-                f'  {{ about("{name}: {given}.reserved"); static {struct[1]} filled; filled.reserved[3] = 1; {values}'
+                f'  {{ about("{name}: {given}.reserved"); static {struct[1]} filled; filled.reserved[sizeof filled.reserved / sizeof filled.reserved[0] - 1] = 1; {values}'
                 f' uncleared({text}, "{given}"); }}'
             )
 

@@ -56,12 +56,21 @@ static const struct {
     {"cute", "Layout<Shape<_4,_8>,Stride<_8,_1>>"},
     {"cute", "Swizzle<3,3,3> o 0 o (8,64):(64,1)"},
     {"cute", "Sw<2,1,2> o 0 o (4,8):(8,1)"},
+    {"cute", "SW_2_1_2 o 0 o (4,8):(8,1)"},
+    {"cute", "composition(Swizzle<2,1,2>{}, Layout<Shape<_4,_8>>{})"},
     {"cute", "make_layout(make_shape(4, 8), make_stride(8, 1))"},
     {"triton",
      "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>"},
     {"triton", "#triton_gpu.shared<{vec = 2, perPhase = 1, maxPhase = 4, order = [1, 0]}>"},
     {"triton", "#ttg.linear<{register = [[0, 1]], lane = [[0, 2]], warp = [], block = []}>"},
     {"triton", "#linear"},
+    {"triton", "#A1"},
+    {"triton", "tensor<32x16xf16, #AL>"},
+    {"triton", "!ttg.memdesc<32x16xf16, #shared, #smem, mutable>"},
+    {"triton", "[16] #ttg.slice<{dim = 0, parent = #blocked}>"},
+    {"triton",
+     "f32[32] BlockedLayout(size_per_thread=[1], threads_per_warp=[32], warps_per_cta=[1], order=[0])"},
+    {"triton", "ttgl.SwizzledSharedLayout(1, 1, 1, [1, 0])"},
     {"triton", "#blocked1 = #ttg.blocked<{order = [0]}>"},
     {"onednn", "nChw16c"},
     {"onednn", "aBcd16b"},
@@ -81,16 +90,17 @@ static const struct {
     {"axe", "f32[8,4] S[32:1]"},
     {"mlir", "memref<4x8xf32, strided<[8, 1]>>"},
     {"mlir", "strided<[8, 1], offset: 4>"},
-    {"mlir", "affine_map<(d0, d1) -> (d0 floordiv 8, d1 mod 128)>"},
+    {"affine_map", "affine_map<(d0, d1) -> (d0 floordiv 8, d1 mod 128)>"},
     {"mlir", "#map = affine_map<(d0) -> (d0)>"},
+    {"affine_map", "#map = affine_map<(d0) -> (d0)>"},
     {"pack", "linalg.pack %src inner_dims_pos = [0, 1] inner_tiles = [8, 4] into %dst"},
     {"pack", "inner_dims_pos = [0, 1] inner_tiles = [8, 4]"},
     {"pack", "tensor.pack %a inner_dims_pos = [1] inner_tiles = [2] into %b"},
     {"tvm", "NCHW16c"},
     {"tvm", "OHWI16i64o2i"},
     {"tvm", "NCHW"},
-    {"tvm", "lambda n, c, h, w: (n, c // 16, h, w, c % 16)"},
-    {"tvm", "T.index_map(lambda i: (i // 4, i % 4))"},
+    {"index_map", "lambda n, c, h, w: (n, c // 16, h, w, c % 16)"},
+    {"index_map", "T.index_map(lambda i: (i // 4, i % 4))"},
     {"torch", "torch.Size([2, 3]) (3, 1)"},
     {"torch", "size=(2, 3), stride=(3, 1)"},
     {"einops", "b (h w) c -> b h w c"},
@@ -136,7 +146,8 @@ static void kinds_and_notations_have_names(void **state) {
   int32_t n = 0;
   for (const tesela_notation *row; (row = tesela_notation_at(n)) != NULL; n++) {
     for (int32_t k = 0; k < n; k++) assert_string_not_equal(row->name, tesela_notation_at(k)->name);
-    assert_string_equal(found(row->example, NULL)->name, row->name);
+    if (row->kinds != 0 || !row->written) /* code is not read */
+      assert_string_equal(found(row->example, NULL)->name, row->name);
   }
   assert_true(n > 12);
   assert_null(tesela_notation_at(-1));
@@ -311,10 +322,10 @@ static void refusals_say_what_and_where(void **state) {
        "the layout orders 2 dims; the array has 1"},
       {"f32[3,5] Layout(major_to_minor=(0, x))", NULL, TESELA_E_SYNTAX, 35, "expected a number"},
       {"f32[3,5] jax.Layout(major_to_minor=(0, x))", NULL, TESELA_E_SYNTAX, 39, "expected a number"},
-      {"f32[3,5] (4,8):(8,1)", NULL, TESELA_E_UNSUPPORTED, 0,
-       "this is a CuTe layout (cute), which tesela does not read yet"},
-      {"cute: anything", NULL, TESELA_E_UNSUPPORTED, 6, "this is a CuTe layout (cute)"},
-      {"(4,8):(8,1)", "xla", TESELA_E_UNSUPPORTED, 0, "this is a CuTe layout (cute)"},
+      {"f32[5,5] (4,8):(8,1)", NULL, TESELA_E_MISMATCH, 9, "mode 0 has 4 coordinates; the array has 5"},
+      {"cute: anything", NULL, TESELA_E_SYNTAX, 6, "expected an extent, found 'anything'"},
+      {"(4,8):(8,1)", "xla", TESELA_E_UNSUPPORTED, 0, "XLA needs an element type"},
+      {"f32[2,2] (2,2):(3,5)", "xla", TESELA_E_UNSUPPORTED, 0, "no XLA layout expresses it"},
       {"AB16b16a", NULL, TESELA_E_INVALID, 0,
        "ambiguous: a oneDNN tag or a TVM layout; write onednn: or tvm: before it"},
       {"g32[3]", NULL, TESELA_E_SYNTAX, 0, "unknown element type"},

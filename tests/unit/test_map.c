@@ -94,7 +94,7 @@ static void examples_are_the_arithmetic(void **state) {
   tesela_layout crossed = read_map("map(i:4, j:4) -> a[4]: i; b[4]: j; a ^= b%4; b ^= 2*(a%2)");
   tesela_layout shifted = read_map("map(i:5, j:2; s = i + 3) -> m[1000]: 100*(s/4) + s%4 + 500*j");
   tesela_layout uneven = read_map("map(i:20, j:1) -> m[40]: 10*(i/7) + 5*(i%7/5) + i%7%5");
-  tesela_layout bits = read_map("map(i:8, j:2) of s4 in 8 bits -> m[64]: 63 - 8*i%4 - 4*j");
+  tesela_layout bits = read_map("map(i:8, j:2) of s4 in 8 bits -> m[64]: 63 - 8*(i%4) - 4*j");
   tesela_layout parts = read_map("map(i:16, j:1) -> m[256]: i + i/4 + 3*(i/2%4)");
   for (int64_t i = 0; i < 3; i++)
     for (int64_t j = 0; j < 5; j++) {
@@ -163,7 +163,7 @@ static void mistakes_are_said_with_their_place(void **state) {
       {"map(d0:4) -> a[4]: d0; a ^= a/2%2; b[1]: 0", TESELA_E_SYNTAX, 35, NULL},
       {"map(d0:4) -> a[4]: d0 extra", TESELA_E_SYNTAX, 22, "expected ';' or the end, found 'extra'"},
       {"map(d0:99999999999999999999) -> a[4]: d0", TESELA_E_RANGE, 7, NULL},
-      {"map(d0:4) -> a[4]: 9223372036854775807*d0", TESELA_E_OVERFLOW, 13, NULL},
+      {"map(d0:4) -> a[4]: 9223372036854775807*d0", TESELA_E_OVERFLOW, 19, NULL},
       {"map(d0:4) -> averylongname[4]: d0", TESELA_E_LIMIT, 13,
        "an axis name of 13 bytes; expected at most 11"},
       {"map", TESELA_E_SYNTAX, 3, "expected '(' after map, found the end of the text"},

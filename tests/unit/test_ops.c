@@ -105,7 +105,7 @@ static void test_a_toy(void **state) {
   tesela_request nowhere = {.value = &value}; /* the answer is dropped */
   assert_int_equal(tesela_request_answer(&nowhere), TESELA_OK);
   tesela_request_free(&nowhere);
-  for (int i = 0; i < 4; i++) { /* room to grow must be 0 */
+  for (size_t i = 0; i < sizeof ours.reserved / sizeof ours.reserved[0]; i++) { /* room to grow must be 0 */
     tesela_request how = ours;
     how.reserved[i] = 1;
     assert_non_null(strstr(ask(&how, "{\"op\":\"twice\",\"numbers\":[1]}"),

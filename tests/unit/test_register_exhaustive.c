@@ -111,7 +111,9 @@ static void check_core(const tesela_register *made, const relation *r) {
       if (padding || !same_index(r, found, index)) fail_msg("element_at: %s", reg_text(made));
     }
   }
-  OK(tesela_register_from_layout(&layout, &back, &e_));
+  tesela_translation answer;
+  OK(tesela_register_from_layout(&layout, &back, &answer, &e_));
+  assert_int_equal(answer.verdict, TESELA_EXACT);
   reg_expect(&back, r, "from_layout");
   if (!tesela_register_same(&back, made)) fail_msg("from_layout of %s is not the same", reg_text(made));
 }

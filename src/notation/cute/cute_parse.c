@@ -308,7 +308,7 @@ static tesela_status cute_offset(tesela__reader *r, tesela_cute *cute, int64_t *
       status = tesela__read_unexpected(r, "'b'", "");
     if (status == TESELA_OK) status = tesela__read_expect(r, ']', "");
     if (status == TESELA_OK && !tesela__read_take_text(r, "(unset)"))
-      status = tesela__read_unexpected(r, "'(unset)'", ": an address is no part of a layout");
+      status = tesela__read_unexpected(r, "'(unset)'", ": an address is outside of the layout");
   } else {
     return cute_number(r, "an offset", offset);
   }

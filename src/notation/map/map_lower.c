@@ -2,8 +2,8 @@
 /*
  * map_lower.c - the terms of a map become the digits of a layout.
  *
- * The divisors and moduli of all terms of a coordinate are the steps of its digits. If each step divides the larger ones, a term
- * is a sum of digits; else a term must be one digit of the greedy split: x % 7 % 5 / 3 for the step 3 below 7 and 5.
+ * The divisors and moduli of all terms of a coordinate are the steps of its digits. A term must be a sum of digits of the
+ * greedy split: for steps 7, 5 and 1 x % 7 % 5 is one, x % 7 and x % 5 are none.
  */
 #include <stdlib.h>
 
@@ -46,32 +46,29 @@ static int32_t map_steps(const map_lowering *l, int32_t coordinate, int64_t *ste
   return kept;
 }
 
-/* Is the term digit k of the greedy split by these steps? */
-static bool map_is_digit(const tesela__map_term *term, const int64_t *step, int32_t k) {
-  int64_t modulus[TESELA__MAP_MODULI];
-  int32_t n = 0;
-  for (int32_t i = 0; i < k; i++) {
-    while (n > 0 && modulus[n - 1] % step[i] == 0) n--;
-    if (n == TESELA__MAP_MODULI) return false;
-    modulus[n++] = step[i];
+/* The first digit of the greedy split by these steps that a term consists of; -1: it consists of none. */
+static int32_t map_first_digit(const tesela__map_term *term, const int64_t *step, int32_t n) {
+  int64_t modulus[TESELA__MAP_MODULI]; /* of digit k: those of the term */
+  int32_t used = 0;
+  for (int32_t k = 0; k <= n; k++) {
+    bool same = used == term->n_moduli;
+    for (int32_t i = 0; i < used && same; i++) same = term->modulus[i] == modulus[i];
+    if (same) return k;
+    if (k == n) break;
+    while (used > 0 && modulus[used - 1] % step[k] == 0) used--;
+    if (used == TESELA__MAP_MODULI) break;
+    modulus[used++] = step[k];
   }
-  if (term->divisor != step[k] || term->n_moduli != n) return false;
-  for (int32_t i = 0; i < n; i++)
-    if (term->modulus[i] != modulus[i]) return false;
-  return true;
+  return -1;
 }
 
 /* How often digit k counts in a term, 0: not at all; -1: the term is not a sum of digits. */
 static int64_t map_share(const tesela__map_term *term, const int64_t *step, int32_t n, int32_t k) {
-  bool nested = true, sum = false;
-  for (int32_t i = 1; i < n; i++) nested = nested && step[i - 1] % step[i] == 0;
-  if (nested) {
-    bool inside =
-        step[k] >= term->divisor && (term->n_moduli == 0 || step[k] < term->modulus[term->n_moduli - 1]);
-    return inside ? step[k] / term->divisor : 0;
-  }
-  for (int32_t i = 0; i < n; i++) sum = sum || map_is_digit(term, step, i);
-  return !sum ? -1 : map_is_digit(term, step, k);
+  int32_t first = map_first_digit(term, step, n);
+  for (int32_t i = first; i >= 0 && i < n && step[i] >= term->divisor; i++)
+    if (step[i] % term->divisor != 0) return -1;
+  if (first < 0) return -1;
+  return k >= first && step[k] >= term->divisor ? step[k] / term->divisor : 0;
 }
 
 /* Add a digit of a coordinate, from the shares of all terms. */
@@ -88,14 +85,13 @@ static tesela_status map_digit(const map_lowering *l, int32_t coordinate, const 
   int32_t target = 0;
   for (int32_t t = 0; t < l->map->n_terms; t++) {
     const tesela__map_term *term = &l->map->term[t];
-    if (term->kind == TESELA__MAP_COPY || map_coordinate(l, term) != coordinate || term->factor == 0)
-      continue;
+    if (term->kind == TESELA__MAP_COPY || map_coordinate(l, term) != coordinate) continue;
     int64_t share = map_share(term, step, n, k);
     if (share < 0)
       return map_fail(l, TESELA_E_UNSUPPORTED, term->at,
                       "steps that do not divide each other: expected x/a and the remainder of each larger "
                       "step, as in x%7%5/3");
-    if (share == 0) continue;
+    if (share == 0 || term->factor == 0) continue;
     if (placed && target != term->target)
       return map_fail(l, TESELA_E_UNSUPPORTED, term->at,
                       "a part of this name is in another sum too; no layout has it in two");
@@ -165,6 +161,7 @@ static tesela_status map_axis_reach(const map_lowering *l, int32_t a) {
   int64_t high;
   tesela_status status = map_reach(l, a, -1, m->axis_offset[a], m->axis_at[a], &high);
   if (status != TESELA_OK || high < m->axis_extent[a] || tesela__is_empty(l->layout)) return status;
+  if (m->grows) return tesela_layout_set_axis(l->layout, a, m->axis_offset[a], -1, l->err);
   return tesela__read_fail(&m->reader, TESELA_E_RANGE, m->axis_at[a],
                            "places on axis %s reach %" PRId64 "; the axis has %" PRId64 " places",
                            m->axis_name[a], high, m->axis_extent[a]);
@@ -241,7 +238,12 @@ tesela_status tesela__map_lower(const tesela__map_text *map, tesela_layout *out,
   if (status == TESELA_OK) status = map_replicas(&l);
   for (int32_t a = 0; a < map->n_axes && status == TESELA_OK; a++) status = map_axis_reach(&l, a);
   if (status == TESELA_OK) status = map_matrix(&l);
-  if (status == TESELA_OK) status = tesela_layout_finish(&layout, err);
-  if (status == TESELA_OK) *out = layout;
-  return status;
+  if (status != TESELA_OK) return status;
+  *out = layout;
+  status = tesela_layout_finish(out, err);
+  if (status != TESELA_E_RANGE || !map->grows) return status;
+  *out = layout; /* the padding of digits of a dim may reach further than its elements */
+  for (int32_t a = 0; a < map->n_axes; a++)
+    (void)tesela_layout_set_axis(out, a, map->axis_offset[a], -1, NULL);
+  return tesela_layout_finish(out, err);
 }

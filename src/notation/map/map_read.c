@@ -6,7 +6,7 @@
 
 /* ---- names ---- */
 
-static const tesela__map_name *map_find(const tesela__map_text *m, size_t at, size_t length) {
+const tesela__map_name *tesela__map_find(const tesela__map_text *m, size_t at, size_t length) {
   for (int32_t i = 0; i < m->n_names; i++)
     if (m->name[i].length == length &&
         memcmp(m->reader.text + m->name[i].at, m->reader.text + at, length) == 0)
@@ -14,13 +14,12 @@ static const tesela__map_name *map_find(const tesela__map_text *m, size_t at, si
   return NULL;
 }
 
-/* Read a new name. */
-static tesela_status map_declare(tesela__map_text *m, tesela__map_kind kind, int32_t number,
-                                 const char *what) {
+tesela_status tesela__map_declare(tesela__map_text *m, tesela__map_kind kind, int32_t number,
+                                  const char *what) {
   tesela__reader *r = &m->reader;
   size_t length = tesela__read_word(r);
   if (length == 0) return tesela__read_unexpected(r, what, "");
-  if (map_find(m, r->at, length))
+  if (tesela__map_find(m, r->at, length))
     return tesela__read_fail(r, TESELA_E_INVALID, r->at, "the name '%.*s' is used twice",
                              (int)tesela__min((int64_t)length, 40), r->text + r->at);
   m->name[m->n_names++] = (tesela__map_name){kind, number, r->at, length}; /* fewer than TESELA__MAP_NAMES */
@@ -33,111 +32,22 @@ static tesela_status map_limit(const tesela__map_text *m, int32_t n, int32_t mos
   return tesela__read_fail(&m->reader, TESELA_E_LIMIT, m->reader.at, "more than %" PRId32 " %s", most, what);
 }
 
-/* The name of a dim, a copy or a sum, or of an axis. */
-static tesela_status map_use(tesela__map_text *m, bool axis, const tesela__map_name **name) {
+/* The name of an axis. */
+static tesela_status map_use(tesela__map_text *m, const tesela__map_name **name) {
   tesela__reader *r = &m->reader;
   size_t length = tesela__read_word(r);
-  if (length == 0) return tesela__read_unexpected(r, axis ? "the name of an axis" : "a number or a name", "");
-  *name = map_find(m, r->at, length);
-  if (!*name || ((*name)->kind == TESELA__MAP_AXIS) != axis)
-    return tesela__read_unknown(r, TESELA_E_INVALID, r->at, length, axis ? "axis" : "name", "", NULL,
-                                axis ? "an axis of this text" : "a dim, a copy or a sum declared before");
+  if (length == 0) return tesela__read_unexpected(r, "the name of an axis", "");
+  *name = tesela__map_find(m, r->at, length);
+  if (!*name || (*name)->kind != TESELA__MAP_AXIS)
+    return tesela__read_unknown(r, TESELA_E_INVALID, r->at, length, "axis", "", NULL, "an axis of this text");
   r->at += length;
   return TESELA_OK;
 }
 
-/* ---- sums ---- */
-
-/* x % modulus / divisor, then one more "/ n" or "% n". */
-static tesela_status map_apply(tesela__map_text *m, tesela__map_term *term, bool divide, int64_t n) {
-  int64_t product;
-  if (!tesela__mul(term->divisor, n, &product))
-    return tesela__read_fail(&m->reader, TESELA_E_OVERFLOW, m->reader.at,
-                             "the divisor does not fit in 64 bits");
-  if (divide) {
-    term->divisor = product;
-    return TESELA_OK;
-  }
-  while (term->n_moduli > 0 && term->modulus[term->n_moduli - 1] % product == 0) term->n_moduli--;
-  if (term->n_moduli > 0 && product >= term->modulus[term->n_moduli - 1])
-    return TESELA_OK; /* x is below it */
-  if (term->n_moduli == TESELA__MAP_MODULI)
-    return tesela__read_fail(&m->reader, TESELA_E_LIMIT, m->reader.at, "more than %d moduli of one name",
-                             TESELA__MAP_MODULI);
-  term->modulus[term->n_moduli++] = product;
-  return TESELA_OK;
-}
-
-/* NAME { ("/" | "%") N }, in parentheses or not; factor and target are the caller's. */
-static tesela_status map_factor(tesela__map_text *m, tesela__map_term *term) {
-  tesela__reader *r = &m->reader;
-  const tesela__map_name *name;
-  bool inside = tesela__read_take(r, '(');
-  tesela_status status;
-  (void)tesela__read_peek(r);
-  term->at = r->at;
-  status = map_use(m, false, &name);
-  if (status != TESELA_OK) return status;
-  term->kind = name->kind;
-  term->number = name->number;
-  term->divisor = 1;
-  term->n_moduli = 0;
-  for (;;) {
-    int c = tesela__read_peek(r);
-    int64_t n;
-    if (inside && c == ')') {
-      r->at++;
-      inside = false;
-      continue;
-    }
-    if (c != '/' && c != '%') break;
-    r->at++;
-    status = tesela__read_integer(r, c == '/' ? "a divisor" : "a modulus", 1, INT64_MAX, &n);
-    if (status == TESELA_OK) status = map_apply(m, term, c == '/', n);
-    if (status != TESELA_OK) return status;
-  }
-  if (inside) return tesela__read_expect(r, ')', "after the name");
-  if (term->kind == TESELA__MAP_COPY && (term->divisor > 1 || term->n_moduli > 0))
-    return tesela__read_fail(r, TESELA_E_UNSUPPORTED, term->at,
-                             "a copy has no '/' or '%%'; declare one for each part");
-  return TESELA_OK;
-}
-
-/* [N "*"] factor ["*" N], or N alone, which is added to the constant. */
-static tesela_status map_term(tesela__map_text *m, int32_t target, bool negative, int64_t *constant) {
-  tesela__reader *r = &m->reader;
-  int64_t number = 1, after = 1;
-  tesela_status status = TESELA_OK;
-  bool counted = tesela__read_integer_next(r), alone = false;
-  (void)tesela__read_peek(r);
-  size_t at = r->at;
-  if (counted) status = tesela__read_integer(r, "a number", 0, INT64_MAX, &number);
-  if (status == TESELA_OK && counted) alone = !tesela__read_take(r, '*');
-  if (status == TESELA_OK && !alone && m->n_terms == TESELA__MAP_TERMS)
-    return map_limit(m, m->n_terms, TESELA__MAP_TERMS, "terms");
-  if (status == TESELA_OK && !alone) status = map_factor(m, &m->term[m->n_terms]);
-  if (status == TESELA_OK && !alone && tesela__read_take(r, '*'))
-    status = tesela__read_integer(r, "a number", 0, INT64_MAX, &after);
-  if (status != TESELA_OK) return status;
-  if (!tesela__mul(number, negative ? -after : after, &number) ||
-      (alone && !tesela__add(*constant, number, constant)))
-    return tesela__read_fail(r, TESELA_E_OVERFLOW, at, "the number does not fit in 64 bits");
-  if (alone) return TESELA_OK;
-  m->term[m->n_terms].factor = number;
-  m->term[m->n_terms++].target = target;
-  return TESELA_OK;
-}
-
-static tesela_status map_sum(tesela__map_text *m, int32_t target, int64_t *constant) {
-  *constant = 0;
-  bool negative = tesela__read_take(&m->reader, '-');
-  for (;;) {
-    tesela_status status = map_term(m, target, negative, constant);
-    if (status != TESELA_OK) return status;
-    negative = tesela__read_take(&m->reader, '-');
-    if (!negative && !tesela__read_take(&m->reader, '+')) return TESELA_OK;
-  }
-}
+static const tesela__operator map_operators[] = {{"+", TESELA__MAP_ADD},      {"-", TESELA__MAP_SUBTRACT},
+                                                 {"*", TESELA__MAP_MULTIPLY}, {"/", TESELA__MAP_DIVIDE},
+                                                 {"%", TESELA__MAP_MODULO},   {"^", TESELA__MAP_XOR},
+                                                 {NULL, TESELA__MAP_OPEN}};
 
 /* ---- declarations ---- */
 
@@ -153,7 +63,8 @@ static tesela_status map_dims(tesela__map_text *m) {
   if (c == ')' || c == ';') return TESELA_OK;
   do {
     status = map_limit(m, m->n_dims, TESELA_MAX_RANK, "dims");
-    if (status == TESELA_OK) status = map_declare(m, TESELA__MAP_DIM, m->n_dims, "the name of a dim or ')'");
+    if (status == TESELA_OK)
+      status = tesela__map_declare(m, TESELA__MAP_DIM, m->n_dims, "the name of a dim or ')'");
     if (status == TESELA_OK) status = map_extent(m, 0, &m->shape[m->n_dims++]);
   } while (status == TESELA_OK && tesela__read_take(&m->reader, ','));
   return status;
@@ -163,7 +74,8 @@ static tesela_status map_copies(tesela__map_text *m) {
   tesela_status status = TESELA_OK;
   do {
     status = map_limit(m, m->n_copies, TESELA_MAX_DIGITS, "copies");
-    if (status == TESELA_OK) status = map_declare(m, TESELA__MAP_COPY, m->n_copies, "the name of a copy");
+    if (status == TESELA_OK)
+      status = tesela__map_declare(m, TESELA__MAP_COPY, m->n_copies, "the name of a copy");
     if (status == TESELA_OK) status = map_extent(m, 1, &m->copies[m->n_copies++]);
   } while (status == TESELA_OK && tesela__read_take(&m->reader, ','));
   return status;
@@ -173,16 +85,19 @@ static tesela_status map_copies(tesela__map_text *m) {
 static tesela_status map_named_sum(tesela__map_text *m) {
   int32_t number = m->n_sums, name = m->n_names;
   tesela_status status = map_limit(m, number, TESELA_MAX_JOINS, "sums");
-  (void)tesela__read_peek(&m->reader);
-  m->sum_at[number < TESELA_MAX_JOINS ? number : 0] = m->reader.at;
-  if (status == TESELA_OK) status = map_declare(m, TESELA__MAP_SUM, number, "the name of a sum, or copies");
+  if (status == TESELA_OK)
+    status = tesela__map_declare(m, TESELA__MAP_SUM, number, "the name of a sum, or copies");
   if (status == TESELA_OK) status = tesela__read_expect(&m->reader, '=', "and the sum");
   if (status != TESELA_OK) return status;
   tesela__map_name declared = m->name[name];
   m->n_names--;
-  status = map_sum(m, number, &m->sum[number]);
+  status = tesela__map_expression(m, map_operators);
   m->name[m->n_names++] = declared;
-  m->n_sums++;
+  if (status == TESELA_OK) status = tesela__map_keep_sum(m);
+  m->name[m->n_names - 1].number = m->n_sums - 1; /* those that are divided in it come before */
+  if (status != TESELA_OK) return status;
+  m->sum_at[m->n_sums - 1] = declared.at;
+  m->named_sums |= UINT32_C(1) << (m->n_sums - 1);
   return status;
 }
 
@@ -231,7 +146,7 @@ static tesela_status map_axis(tesela__map_text *m) {
   tesela__reader *r = &m->reader;
   int32_t a = m->n_axes;
   tesela_status status = map_limit(m, a, TESELA_MAX_AXES, "axes");
-  if (status == TESELA_OK) status = map_declare(m, TESELA__MAP_AXIS, a, "the name of an axis");
+  if (status == TESELA_OK) status = tesela__map_declare(m, TESELA__MAP_AXIS, a, "the name of an axis");
   if (status != TESELA_OK) return status;
   const tesela__map_name *name = &m->name[m->n_names - 1];
   m->axis_at[a] = name->at;
@@ -245,8 +160,10 @@ static tesela_status map_axis(tesela__map_text *m) {
     status = tesela__read_integer(r, "a number of places", 0, INT64_MAX, &m->axis_extent[a]);
   if (status == TESELA_OK) status = tesela__read_expect(r, ']', "after the places");
   if (status == TESELA_OK) status = tesela__read_expect(r, ':', "and a sum");
-  if (status == TESELA_OK) status = map_sum(m, -1 - a, &m->axis_offset[a]);
   m->n_axes++;
+  if (status == TESELA_OK) status = tesela__map_expression(m, map_operators);
+  if (status == TESELA_OK) status = tesela__map_keep_on_axis(m, 0, a, 1);
+  m->n_values = 0;
   return status;
 }
 
@@ -276,7 +193,7 @@ static tesela_status map_flip(tesela__map_text *m, int32_t to) {
   }
   bool inside = status == TESELA_OK && tesela__read_take(r, '(');
   size_t at = r->at;
-  if (status == TESELA_OK) status = map_use(m, true, &name);
+  if (status == TESELA_OK) status = map_use(m, &name);
   if (status == TESELA_OK && tesela__read_take(r, '/')) status = map_power(m, "a divisor", &divisor);
   if (status == TESELA_OK) status = tesela__read_expect(r, '%', "and a power of 2: how many bits are read");
   if (status == TESELA_OK) status = map_power(m, "a modulus", &count);
@@ -298,7 +215,7 @@ static tesela_status map_stage(tesela__map_text *m, bool *found) {
   if (!*found) return TESELA_OK;
   const tesela__map_name *name;
   m->stage_at = start;
-  tesela_status status = map_use(m, true, &name);
+  tesela_status status = map_use(m, &name);
   if (status == TESELA_OK) r->at = at + 2;
   do {
     if (status == TESELA_OK) status = map_flip(m, name->number);
@@ -325,21 +242,45 @@ static tesela_status map_places(tesela__map_text *m) {
   return status;
 }
 
+void tesela__map_begin(tesela__map_text *m, const tesela__reader *r) {
+  memset(m, 0, offsetof(tesela__map_text, name));
+  m->reader = *r;
+  m->dtype = TESELA_DTYPE_NONE;
+  m->bits = 8;
+}
+
+static tesela_status map_read(tesela__map_text *m, const void *user) {
+  (void)user;
+  if (!tesela__read_take_text(&m->reader, "map")) return tesela__read_unexpected(&m->reader, "map(", "");
+  tesela_status status = map_arguments(m);
+  if (status == TESELA_OK) status = map_type(m);
+  return status == TESELA_OK ? map_places(m) : status;
+}
+
+tesela_status tesela__map_make(const tesela__reader *r, tesela__map_reading read, const void *user,
+                               tesela_layout *out, tesela_error *err) {
+  tesela_status first = TESELA_OK;
+  for (int way = 0; way < 4; way++) {
+    tesela__map_text m;
+    tesela_error *to = way == 0 ? err : NULL;
+    tesela__map_begin(&m, r);
+    m.reader.err = to;
+    m.as_written = way & 1;
+    m.parities = way & 2;
+    tesela_status status = read(&m, user);
+    if (status == TESELA_OK) status = tesela__map_finish(&m, out, to);
+    if (way == 0) first = status;
+    if (status == TESELA_OK || first != TESELA_E_UNSUPPORTED) return status;
+  }
+  return first;
+}
+
 tesela_status tesela_map_parse(tesela_layout *layout, const char *text, size_t length, tesela_error *err) {
   TESELA__NEED(err, layout, text);
-  tesela__map_text m;
-  memset(&m, 0, offsetof(tesela__map_text, name));
-  m.reader = (tesela__reader){.text = text,
-                              .length = length,
-                              .err = err,
-                              .blanks = TESELA__BLANKS_TEXT,
-                              .word = TESELA__BYTE_NAME,
-                              .glue = TESELA__BYTE_LETTER | TESELA__BYTE_DOT};
-  m.dtype = TESELA_DTYPE_NONE;
-  m.bits = 8;
-  if (!tesela__read_take_text(&m.reader, "map")) return tesela__read_unexpected(&m.reader, "map(", "");
-  tesela_status status = map_arguments(&m);
-  if (status == TESELA_OK) status = map_type(&m);
-  if (status == TESELA_OK) status = map_places(&m);
-  return status == TESELA_OK ? tesela__map_lower(&m, layout, err) : status;
+  const tesela__reader r = {.text = text,
+                            .length = length,
+                            .blanks = TESELA__BLANKS_TEXT,
+                            .word = TESELA__BYTE_NAME,
+                            .glue = TESELA__BYTE_LETTER | TESELA__BYTE_DOT};
+  return tesela__map_make(&r, map_read, NULL, layout, err);
 }

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the texts of many notations mean, in plain Python, from their definitions; shares no code with src/.
+
+    >>> places("cute", "((2,2),(2,3)):((2,12),(1,4))", (3, 5))[2, 3]
+    frozenset({(17,)})
+
+A place is a tuple: (place,) in memory, (thread, register) in registers. An element of several copies has several.
+"""
+
+import collections
+import itertools
+import math
+import re
+
+from register_oracle import register_layout
+from xla_oracle import Array
+
+LETTERS = "abcdefghijkl"
+
+
+def indices(shape):
+    return itertools.product(*map(range, shape))
+
+
+def in_memory(shape, place):
+    """{index: {place(index)}}"""
+    return {index: frozenset([(place(index),)]) for index in indices(shape)}
+
+
+def held(shape, holders):
+    """{index: places}, from pairs (place, index); indices outside of the shape are padding."""
+    found = collections.defaultdict(set)
+    for place, index in holders:
+        if all(i < n for i, n in zip(index, shape)):
+            found[index].add(place)
+    return {index: frozenset(found[index]) for index in indices(shape)}
+
+
+def numbers(text):
+    return [int(word) for word in re.findall(r"-?\d+", text)]
+
+
+def suffix_products(extents):
+    return [math.prod(extents[k + 1 :]) for k in range(len(extents))]
+
+
+# ---- XLA, JAX
+
+
+def xla(text, shape):
+    return in_memory(shape, Array.from_text(text).place)
+
+
+def jax(text, shape):
+    order = numbers(re.search(r"major_to_minor=\(([^)]*)\)", text)[1])
+    found = re.search(r"tiling=(\(.*\)|None)", text)
+    tiles = [tuple(numbers(tile)) for tile in re.findall(r"\(([\d, ]+)\)", found[1])] if found else []
+    return in_memory(shape, Array("f32", shape, order[::-1], tiles).place)
+
+
+# ---- CuTe
+
+
+def tree(text):
+    """The tuples of a text, 1-tuples included."""
+    return eval(re.sub(r"\(([^(),]+|\([^()]*\))\)", r"(\1,)", text.replace("_", "")), {"__builtins__": {}})  # noqa: S307
+
+
+def leaves(nest):
+    return [leaf for part in nest for leaf in leaves(part)] if isinstance(nest, tuple) else [nest]
+
+
+class Cute:
+    """shape:stride, perhaps with a swizzle; the first leaf of a mode is fastest."""
+
+    def __init__(self, text):
+        swizzle = re.fullmatch(r"Sw<(\d+),(\d+),(-?\d+)> o (-?\d+) o (.*)", text)
+        self.swizzle, self.offset = (tuple(map(int, swizzle.groups()[:3])), int(swizzle[4])) if swizzle else (None, 0)
+        extents, strides = map(tree, (swizzle[5] if swizzle else text).split(":"))
+        as_modes = lambda nest: nest if isinstance(nest, tuple) else (nest,)  # noqa: E731
+        self.modes = [(leaves(e), leaves(s)) for e, s in zip(as_modes(extents), as_modes(strides))]
+
+    def extent(self, mode):
+        return math.prod(self.modes[mode][0])
+
+    def __call__(self, index):
+        place = self.offset
+        for i, (extents, strides) in zip(index, self.modes):
+            for e, s in zip(extents[:-1], strides[:-1]):
+                place += i % e * s
+                i //= e
+            place += i * strides[-1]
+        if self.swizzle and self.swizzle[0]:
+            bits, base, shift = self.swizzle
+            mask = (1 << bits) - 1
+            if shift >= 0:
+                place ^= (place >> (base + shift) & mask) << base
+            else:
+                place ^= (place >> base & mask) << (base - shift)
+        return place
+
+
+def cute(text, shape, as_=None):
+    layout = Cute(text)
+    if not as_:
+        return in_memory(shape, layout)
+    tile = [int(n) for n in as_.removeprefix("tv:").split("x")]
+
+    def element(flat):
+        index = []
+        for n in tile:
+            index.append(flat % n)
+            flat //= n
+        return tuple(index)
+
+    holders = (((t, v), element(layout((t, v)))) for t in range(layout.extent(0)) for v in range(layout.extent(1)))
+    return held(shape, holders)
+
+
+# ---- blocks of memory: oneDNN, TVM
+
+
+def blocked(shape, outer, blocks):
+    """Dims `outer`, outermost first, of blocks (dim, size), outermost first."""
+    whole = [math.prod(size for dim, size in blocks if dim == d) for d in range(len(shape))]
+    counts = [-(-shape[d] // whole[d]) for d in range(len(shape))]
+    inner = math.prod(whole)
+    strides = dict(zip(outer, suffix_products([counts[d] for d in outer])))
+
+    def place(index):
+        rest, at, stride = list(index), 0, 1
+        for dim, size in reversed(blocks):
+            at += rest[dim] % size * stride
+            rest[dim] //= size
+            stride *= size
+        return at + sum(rest[d] * strides[d] * inner for d in range(len(shape)))
+
+    return in_memory(shape, place)
+
+
+def onednn(text, shape):
+    outer = [LETTERS.index(letter.lower()) for letter in re.match(r"[a-lA-L]+", text)[0]]
+    return blocked(shape, outer, [(LETTERS.index(x), int(n)) for n, x in re.findall(r"(\d+)([a-l])", text)])
+
+
+def tvm(text, shape):
+    names = re.findall("[A-Z]", text)
+    outer = re.match(r"[A-Z]+", text)[0]
+    return blocked(shape, [names.index(x) for x in outer], [(names.index(x.upper()), int(n)) for n, x in re.findall(r"(\d+)([a-z])", text)])
+
+
+# ---- strides: PyTorch, MLIR
+
+
+def strided(shape, strides, offset):
+    return in_memory(shape, lambda index: offset + sum(i * s for i, s in zip(index, strides)))
+
+
+def torch(text, shape):
+    found = re.search(r"size=\(([^)]*)\), stride=\(([^)]*)\)(?:, storage_offset=(\d+))?", text)
+    if found:
+        return strided(shape, numbers(found[2]), int(found[3] or 0))
+    found = re.search(r"torch\.Size\(\[.*?\]\) (?:stride )?\(([^)]*)\)(.*)", text)
+    return strided(shape, numbers(found[1]), (numbers(found[2]) or [0])[0])
+
+
+def memref(text, shape):
+    found = re.search(r"strided<\[(.*?)\](?:, offset: (\d+))?>", text)
+    if found:
+        return strided(shape, numbers(found[1]), int(found[2] or 0))
+    return strided(shape, suffix_products(shape), 0)
+
+
+def pack(text, shape):
+    """A linalg.pack line: tiles of dims, the outer dims permuted."""
+
+    def listed(name):
+        found = re.search(name + r" = \[([\d, ]*)\]", text)
+        return numbers(found[1]) if found else None
+
+    dims, tiles = listed("inner_dims_pos"), listed("inner_tiles")
+    order = listed("outer_dims_perm") or list(range(len(shape)))
+    size = dict(zip(dims, tiles))
+    counts = [-(-shape[d] // size.get(d, 1)) for d in order]
+    strides = suffix_products(counts + tiles)
+
+    def place(index):
+        at = [index[d] // size.get(d, 1) for d in order] + [index[d] % size[d] for d in dims]
+        return sum(i * s for i, s in zip(at, strides))
+
+    return in_memory(shape, place)
+
+
+# ---- expressions
+
+
+def row_major(shape, results):
+    """The place of {index: results} in a row-major array that just holds them."""
+    extents = [max((row[k] for row in results.values()), default=0) + 1 for k in range(len(next(iter(results.values()), ())))]
+    strides = suffix_products(extents)
+    return in_memory(shape, lambda index: sum(i * s for i, s in zip(results[index], strides)))
+
+
+def affine_map(text, shape):
+    names, body = re.search(r"\(([^)]*)\) -> \((.*)\)>?$", text).groups()
+    code = re.sub(r"\bfloordiv\b", "//", re.sub(r"\bmod\b", "%", body))
+    function = eval(f"lambda {names}: ({code},)")  # noqa: S307
+    return row_major(shape, {index: function(*index) for index in indices(shape)})
+
+
+def index_map(text, shape):
+    function = eval(text)  # noqa: S307
+    as_row = lambda value: tuple(value) if isinstance(value, (tuple, list)) else (value,)  # noqa: E731
+    return row_major(shape, {index: as_row(function(*index)) for index in indices(shape)})
+
+
+def map_text(text, shape):
+    head, tail = text.split("->", 1)
+    inside = re.match(r"map\((.*)\)", head)[1].split(";")
+    dims = [part.split(":")[0].strip() for part in inside[0].split(",") if part.strip()]
+    copies, sums, axes, flips = {}, [], [], []
+    for part in inside[1:]:
+        if part.strip().startswith("copies "):
+            copies = {name.strip(): int(n) for name, n in (one.split(":") for one in part.strip()[7:].split(","))}
+        else:
+            sums.append([side.strip() for side in part.split("=")])
+    for part in tail.split(";"):
+        if "^=" in part:
+            flips.append([side.strip() for side in part.split("^=")])
+        else:
+            axis, expression = part.split(":", 1)
+            axes.append((axis.split("[")[0].strip(), expression.strip()))
+    code = lambda expression: compile(expression.replace("/", "//"), "map", "eval")  # noqa: E731
+    axes = [(name, code(expression)) for name, expression in axes]
+    sums = [(name, code(expression)) for name, expression in sums]
+    flips = [(name, code(f"({expression})")) for name, expression in flips]
+    result = {}
+    for index in indices(shape):
+        found = set()
+        for values in itertools.product(*map(range, copies.values())):
+            names = dict(zip(dims, index)) | dict(zip(copies, values))
+            for name, expression in sums:
+                names[name] = eval(expression, {}, names)  # noqa: S307
+            place = {name: eval(expression, {}, names) for name, expression in axes}  # noqa: S307
+            flipped = dict(place)
+            for name, expression in flips:
+                flipped[name] ^= eval(expression, {}, place)  # noqa: S307
+            found.add(tuple(flipped[name] for name, _ in axes))
+        result[index] = frozenset(found)
+    return result
+
+
+# ---- registers
+
+
+def register(text, shape):
+    lists = {name: numbers(found) for name, found in re.findall(r"(\w+)=\[([^\]]*)\]", text)}
+    relation = register_layout(lists["shape"], lists["mode_shape"], lists["spatial_modes"], lists["local_modes"])
+    return {index: frozenset((t, relation.table[index][1]) for t in relation.table[index][0]) for index in indices(shape)}
+
+
+def bases(text):
+    return {name: [numbers(row) for row in re.findall(r"\[([^\[\]]+)\]", found)]
+            for name, found in re.findall(r"(\w+) = \[((?:\[[^\]]*\](?:, )?)*)\]", text)}  # fmt: skip
+
+
+def linear(text, shape):
+    """#ttg.linear and #ttg.shared_linear: every input bit flips bits of the index."""
+    found = bases(text)
+    names = ["offset"] if "offset" in found else ["register", "lane", "warp"]
+    if any(any(row) for row in found.get("block", [])):
+        raise ValueError("several blocks")
+    rows = [(name, k, row) for name in names for k, row in enumerate(found.get(name, []))]
+    holders = []
+    for bits in itertools.product((0, 1), repeat=len(rows)):
+        at, index = dict.fromkeys(names, 0), [0] * len(shape)
+        for bit, (name, k, row) in zip(bits, rows):
+            if bit:
+                at[name] |= 1 << k
+                index = [i ^ j for i, j in zip(index, row)]
+        lanes = 1 << len(found.get("lane", []))
+        place = (at["offset"],) if "offset" in found else (at["lane"] + lanes * at["warp"], at["register"])
+        holders.append((place, tuple(index)))
+    return held(shape, holders)
+
+
+READERS = {
+    "xla": xla, "jax": jax, "cute": cute, "onednn": onednn, "tvm": tvm, "torch": torch, "mlir": memref, "pack": pack,
+    "affine_map": affine_map, "index_map": index_map, "map": map_text, "register": register, "triton": linear,
+}  # fmt: skip
+
+
+def places(notation, text, shape, as_=None):
+    """{index: places} of a text on an array of this shape, which may be a part of what the text describes."""
+    return cute(text, shape, as_) if notation == "cute" else READERS[notation](text, shape)
