@@ -91,7 +91,7 @@ static const struct {
     {"mlir", "memref<4x8xf32, strided<[8, 1]>>"},
     {"mlir", "strided<[8, 1], offset: 4>"},
     {"affine_map", "affine_map<(d0, d1) -> (d0 floordiv 8, d1 mod 128)>"},
-    {"mlir", "#map = affine_map<(d0) -> (d0)>"},
+    {"affine_map", "#map = affine_map<(d0) -> (d0)>"},
     {"affine_map", "#map = affine_map<(d0) -> (d0)>"},
     {"pack", "linalg.pack %src inner_dims_pos = [0, 1] inner_tiles = [8, 4] into %dst"},
     {"pack", "inner_dims_pos = [0, 1] inner_tiles = [8, 4]"},

@@ -115,6 +115,9 @@ static void layouts_are_those_of_xla(void **state) {
       {"bf16[20,200] #tpu.tiled<(8,128)(2,1),[2,1]>", "bf16[20,200]{1,0:T(8,128)(2,1)}"},
       {"memref<20x200xbf16, #tpu.tiled<(8,128)(2,1),[2,1]>, #tpu.memory_space<vmem>>",
        "bf16[20,200]{1,0:T(8,128)(2,1)}"},
+      {"memref<20x200xf32, affine_map<(d0, d1) -> (d1, d0)>, 3>", "f32[20,200]{0,1}"},
+      {"memref<4x8xf32, affine_map<(d0, d1) -> (d0 floordiv 2, d1 floordiv 4, d0 mod 2, d1 mod 4)>>",
+       "f32[4,8]{1,0:T(2,4)}"},
       {"f32[64,8] TiledLayout(tiling=Tiling((64, 8)(16, 8)(8, 8)(2,)), warp_dims=(-7,), lane_dims=(-3, -2), "
        "vector_dim=-1)",
        "f32[64,8] TiledLayout(tiling=Tiling(tiles=((64, 8), (16, 8), (8, 8), (1, 2))), warp_dims=(-8,), "

@@ -10,7 +10,8 @@ typedef struct memref_layout {
   bool strided;
   int64_t stride[TESELA_MAX_RANK], offset;
   int32_t n;
-  size_t tiled; /* after "#tpu.tiled<"; 0 without it */
+  size_t map, map_end; /* "affine_map<..>"; 0 without it */
+  size_t tiled;        /* after "#tpu.tiled<"; 0 without it */
 } memref_layout;
 
 static tesela_status memref_dynamic(tesela__reader *r) {
@@ -60,6 +61,16 @@ static tesela_status memref_space(tesela__reader *r) {
   return r->at > begin ? TESELA_OK : tesela__read_unexpected(r, "a layout or a memory space", "");
 }
 
+/* Move past the ">" of an affine map; "->" is in it. */
+static tesela_status memref_map_end(tesela__reader *r) {
+  for (; r->at < r->length; r->at++)
+    if (r->text[r->at] == '>' && r->text[r->at - 1] != '-') {
+      r->at++;
+      return TESELA_OK;
+    }
+  return tesela__read_unexpected(r, "'>' after the map", "");
+}
+
 static tesela_status memref_body(tesela__reader *r, tesela_xla_shape *array, int32_t *bits,
                                  memref_layout *m) {
   tesela_status status = tesela__mlir_type(r, array, bits);
@@ -67,9 +78,9 @@ static tesela_status memref_body(tesela__reader *r, tesela_xla_shape *array, int
     if (tesela__read_take_text(r, "strided<")) {
       status = memref_strided(r, m);
     } else if (tesela__read_take_text(r, "affine_map<")) {
-      return tesela__read_fail(
-          r, TESELA_E_UNSUPPORTED, r->at - strlen("affine_map<"),
-          "the layout of this memref is an affine_map; read that alone, with the array before it");
+      m->map = r->at - strlen("affine_map<");
+      status = memref_map_end(r);
+      m->map_end = r->at;
     } else if (tesela__read_take_text(r, "#tpu.tiled<")) {
       m->tiled = r->at;
       const char *close = memchr(r->text + r->at, '>', r->length - r->at);
@@ -114,6 +125,14 @@ tesela_status tesela__mlir_read(const char *text, size_t length, const tesela_la
     return tesela__fail(err, TESELA_E_MISMATCH, 0, "%" PRId32 " strides of %" PRId32 " dims", m.n,
                         array.rank);
   out->kind = TESELA_KIND_RELATION;
+  if (m.map > 0) {
+    tesela_layout_read_options inner = *options;
+    array.dtype = dtype;
+    inner.array = &array;
+    status = tesela__affine_map_read(text + m.map, m.map_end - m.map, &inner, out, err);
+    if (status != TESELA_OK && err && err->at >= 0) err->at += (int64_t)m.map;
+    return status == TESELA_OK ? tesela__memory_valid(options, &out->relation, err) : status;
+  }
   r.at = m.tiled;
   if (m.tiled > 0)
     status = tesela__tpu_tiled(&r, &array, dtype, bits, &out->relation);

@@ -241,5 +241,6 @@ tesela_status tesela__mosaic_read(const char *text, size_t length, const tesela_
   } else {
     return tesela__read_unexpected(&r, "#tpu.tiled<..> or #tpu.vpad<..>", "");
   }
+  out->notation = &tesela__notation_row_of("map")->facts; /* it is printed so */
   return status == TESELA_OK ? tesela__text_end(&r) : status;
 }
