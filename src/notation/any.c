@@ -99,9 +99,10 @@ static const tesela__notation_row any_rows[] = {
      .read = tesela__torch_read,
      .write = tesela__torch_write},
     {.facts = {"mosaic", "a Mosaic layout", "#tpu.tiled<(8,128)(2,1),[16,1]>", TESELA_NEEDS_ARRAY,
-               TESELA__KIND(TESELA_KIND_RELATION), false},
+               TESELA__KIND(TESELA_KIND_RELATION), true},
      .looks_like = tesela__looks_mosaic,
-     .read = tesela__mosaic_read},
+     .read = tesela__mosaic_read,
+     .write = tesela__mosaic_write},
     {.facts = {"mosaicgpu", "a Mosaic GPU layout",
                "TiledLayout(tiling=Tiling(tiles=((64, 8), (16, 8), (8, 8), (2,))), warp_dims=(-7,), "
                "lane_dims=(-3, -2), vector_dim=-1)",

@@ -214,6 +214,8 @@ tesela_status tesela__axe_write(const tesela_layout *layout, const tesela_writer
 tesela_status tesela__axe_print_any(const tesela_any_layout *any, const tesela_writer *to, tesela_error *err);
 tesela_status tesela__mosaic_read(const char *text, size_t length, const tesela_layout_read_options *options,
                                   tesela_any_layout *out, tesela_error *err);
+tesela_status tesela__mosaic_write(const tesela_layout *layout, const tesela_writer *to,
+                                   tesela_translation *answer, tesela_error *err);
 tesela_status tesela__mosaicgpu_read(const char *text, size_t length,
                                      const tesela_layout_read_options *options, tesela_any_layout *out,
                                      tesela_error *err);

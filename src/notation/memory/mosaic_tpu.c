@@ -238,9 +238,113 @@ tesela_status tesela__mosaic_read(const char *text, size_t length, const tesela_
                             "the layout is of %" PRId64 " bits; the type %s has %" PRId32, v.bits,
                             tesela_dtype_name(dtype), tesela_dtype_bits(dtype));
     if (status == TESELA_OK) status = tpu_lower_vpad(&v, array, dtype, &out->relation, err);
+    out->notation = &tesela__notation_row_of("map")->facts; /* it is printed so */
   } else {
     return tesela__read_unexpected(&r, "#tpu.tiled<..> or #tpu.vpad<..>", "");
   }
-  out->notation = &tesela__notation_row_of("map")->facts; /* it is printed so */
   return status == TESELA_OK ? tesela__text_end(&r) : status;
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------ */
+
+/* Inner blocks as tiles in tiles: each level has the blocks up to one whose dim is not after the one before, and its tile is the product of all
+ * blocks from there on. */
+static bool tpu_tiles_of(const tesela__blocks *blocks, tpu_tiled *t) {
+  for (int32_t i = 0; i < blocks->n;) {
+    int64_t product[TESELA_MAX_RANK];
+    int32_t first = blocks->rank - 1;
+    if (t->n_tiles == TPU_TILES) return false;
+    for (int32_t d = 0; d < blocks->rank; d++) product[d] = 1;
+    for (int32_t k = i; k < blocks->n; k++) {
+      product[blocks->inner[k].dim] *= blocks->inner[k].extent;
+      if (blocks->inner[k].dim < first) first = blocks->inner[k].dim;
+    }
+    if (blocks->rank - first > TPU_TILE_RANK) return false;
+    for (int32_t d = first; d < blocks->rank; d++) t->tile[t->n_tiles][d - first] = product[d];
+    t->n[t->n_tiles++] = blocks->rank - first;
+    for (i++; i < blocks->n && blocks->inner[i].dim > blocks->inner[i - 1].dim;) i++;
+  }
+  if (t->n_tiles == 0) {
+    t->tile[0][0] = 1;
+    t->n[t->n_tiles++] = 1;
+  }
+  return true;
+}
+
+/* Strides in tiles; a dim of one tile has that of a row-major array. */
+static void tpu_strides_of(const tesela_layout *layout, const tesela__blocks *blocks, const int64_t *strides,
+                           tpu_tiled *t) {
+  int64_t size = 1, outer[TESELA_MAX_RANK];
+  t->n_strides = layout->rank;
+  for (int32_t d = 0; d < layout->rank; d++) outer[d] = layout->shape[d];
+  for (int32_t i = 0; i < blocks->n; i++) size *= blocks->inner[i].extent;
+  for (int32_t i = blocks->n - 1; i >= 0; i--)
+    outer[blocks->inner[i].dim] = tesela__ceil_div(outer[blocks->inner[i].dim], blocks->inner[i].extent);
+  for (int32_t d = layout->rank - 1; d >= 0; d--) {
+    int64_t next = 1;
+    if (d + 1 < layout->rank && !tesela__mul(t->stride[d + 1], tesela__max(outer[d + 1], 1), &next)) next = 1;
+    t->stride[d] = outer[d] < 2 ? next : strides[d] / size;
+  }
+}
+
+static tesela_status tpu_print(const tpu_tiled *t, const tesela_writer *to, tesela_error *err) {
+  tesela__sink sink;
+  tesela__sink_init(&sink, to);
+  tesela__puts(&sink, "#tpu.tiled<");
+  for (int32_t i = 0; i < t->n_tiles; i++) {
+    for (int32_t k = 0; k < t->n[i]; k++) tesela__putf(&sink, "%c%" PRId64, k ? ',' : '(', t->tile[i][k]);
+    tesela__putc(&sink, ')');
+  }
+  for (int32_t d = 0; d < t->n_strides; d++) tesela__putf(&sink, "%s%" PRId64, d ? "," : ",[", t->stride[d]);
+  tesela__puts(&sink, "]>");
+  return tesela__sink_finish(&sink, err);
+}
+
+tesela_status tesela__mosaic_write(const tesela_layout *layout, const tesela_writer *to,
+                                   tesela_translation *answer, tesela_error *err) {
+  int64_t strides[TESELA_MAX_RANK], origin[TESELA_MAX_RANK] = {0}, place = 0, elements = 1;
+  tesela__blocks blocks = {.rank = layout->rank};
+  tpu_tiled t = {.n_tiles = 0};
+  tesela_xla_shape array = {.rank = layout->rank};
+  tesela_layout tiled;
+  tesela_difference difference = {.same = true};
+  char text[64];
+  bool found = true;
+  if (layout->n_axes != 1)
+    return tesela__impossible(answer, "tiles place elements on one axis; the layout has %" PRId32,
+                              layout->n_axes);
+  if (layout->rank == 0) return tesela__impossible(answer, "tiles need a dim; the layout has none");
+  if (tesela_layout_copies(layout) != 1)
+    return tesela__impossible(answer, "tiles give each element one place; the layout gives it %" PRId64,
+                              tesela_layout_copies(layout));
+  for (int32_t d = 0; d < layout->rank; d++) {
+    array.dim[d] = layout->shape[d];
+    elements = layout->shape[d] == 0 ? 0 : elements;
+    strides[d] = 1;
+  }
+  tesela_status status = elements == 0 ? TESELA_OK : tesela_layout_place_of(layout, origin, &place, err);
+  if (status == TESELA_OK && place != 0) {
+    answer->contradiction = TESELA_CONTRADICTION_PLACE;
+    answer->place = place;
+    return tesela__impossible(answer, "tiles have no offset: element 0 is at %" PRId64, place);
+  }
+  if (status == TESELA_OK && elements > 0)
+    status = tesela__blocks_with_strides(layout, &blocks, strides, &found, err);
+  if (status != TESELA_OK) return status;
+  if (!found)
+    return tesela__impossible(answer,
+                              "no tiles: some dim does not begin again at a multiple of the tile before");
+  if (!tpu_tiles_of(&blocks, &t))
+    return tesela__impossible(answer, "the layout needs more than %d tiles, or tiles of more than %d dims",
+                              TPU_TILES, TPU_TILE_RANK);
+  tpu_strides_of(layout, &blocks, strides, &t);
+  status = tpu_lower_tiled(&t, &array, layout->dtype, layout->bits, &tiled, err);
+  if (status != TESELA_OK) return status;
+  memcpy(tiled.axis[0].name, layout->axis[0].name, sizeof tiled.axis[0].name);
+  if (elements > 0) status = tesela_layout_compare(layout, &tiled, &difference, err);
+  if (status != TESELA_OK) return status;
+  if (!difference.same)
+    return tesela__impossible(answer, "no tiles: element %s is elsewhere than its neighbours require",
+                              tesela__blocks_index(difference.index, layout->rank, text));
+  return tpu_print(&t, to, err);
 }
