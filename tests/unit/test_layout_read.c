@@ -84,9 +84,15 @@ static const struct {
     {"verbose", "f32[2,3] src_f32::blocked:ab::f0"},
     {"axe", "S[(128, 256) : (1@TLane, 1@TCol)] + R[2 : 4@warpid] + 5@m"},
     {"axe", "T.TileLayout(T.S[8:1])"},
+    {"iree", "f32[20,40] #iree_encoding.padding<[0, 64]>"},
+    {"iree", "#iree_encoding.layout<[#iree_cpu.vmvx_encoding_resolver<configuration = {encoding_info = "
+             "{innerDimsPos = [0], "
+             "innerTileSizes = [8], outerDimsPerm = [0]}}>]>"},
+    {"xegpu", "#xegpu.layout<lane_layout = [1, 16], lane_data = [1, 1]>"},
     {"mosaic", "bf16[32,256] #tpu.tiled<(8,128)(2,1),[2,1]>"},
     {"mosaic", "#tpu.vpad<\"32,{0,3},(8,128)\">"},
-    {"mosaicgpu", "TiledLayout(tiling=Tiling(tiles=((64, 8),)), warp_dims=(-2,), lane_dims=(-1,), vector_dim=-1)"},
+    {"mosaicgpu",
+     "TiledLayout(tiling=Tiling(tiles=((64, 8),)), warp_dims=(-2,), lane_dims=(-1,), vector_dim=-1)"},
     {"axe", "f32[8,4] S[32:1]"},
     {"mlir", "memref<4x8xf32, strided<[8, 1]>>"},
     {"mlir", "strided<[8, 1], offset: 4>"},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_mosaic_texts.c - attributes of Mosaic against the arithmetic of their definition; refusals.
+ * test_mosaic_texts.c - attributes of Mosaic, IREE and XeGPU against the arithmetic of their definition; refusals.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -115,6 +115,14 @@ static void layouts_are_those_of_xla(void **state) {
       {"bf16[20,200] #tpu.tiled<(8,128)(2,1),[2,1]>", "bf16[20,200]{1,0:T(8,128)(2,1)}"},
       {"memref<20x200xbf16, #tpu.tiled<(8,128)(2,1),[2,1]>, #tpu.memory_space<vmem>>",
        "bf16[20,200]{1,0:T(8,128)(2,1)}"},
+      {"f32[20,40] #iree_encoding.layout<[#iree_cpu.vmvx_encoding_resolver<configuration = {encoding_info = "
+       "{innerDimsPos = [0, 1], "
+       "innerTileSizes = [8, 4], outerDimsPerm = [1, 0]}}>]>",
+       "f32[20,40] linalg.pack %a outer_dims_perm = [1, 0] inner_dims_pos = [0, 1] inner_tiles = [8, 4] into "
+       "%b"},
+      {"f32[20,40] #iree_encoding.padding<[0, 64]>", "f32[20,40] strided<[104, 1]>"},
+      {"pred[20,40] #iree_encoding.packed_storage",
+       "map(i:20, j:40) of pred in 1 bits -> memory[800]: 40*i + j"},
       {"memref<20x200xf32, affine_map<(d0, d1) -> (d1, d0)>, 3>", "f32[20,200]{0,1}"},
       {"memref<4x8xf32, affine_map<(d0, d1) -> (d0 floordiv 2, d1 floordiv 4, d0 mod 2, d1 mod 4)>>",
        "f32[4,8]{1,0:T(2,4)}"},
@@ -161,6 +169,24 @@ static void fragments_are_the_formula(void **state) {
     }
 }
 
+/* Element (i, j) of 16 x 64: lane (i/2)%4 + 4 * ((j/4)%8) with the first dim fastest, and what the lane keeps, 4 x 8, row-major. */
+static void lanes_are_the_formula(void **state) {
+  (void)state;
+  tesela_layout first =
+      read_layout("f16[16,64] #xegpu.layout<lane_layout = [4, 8], lane_data = [2, 4], order = [0, 1]>");
+  tesela_layout last = read_layout("f16[16,64] #xegpu.layout<lane_layout = [4, 8], lane_data = [2, 4]>");
+  for (int64_t i = 0; i < 16; i++)
+    for (int64_t j = 0; j < 64; j++) {
+      int64_t place[2], own = 8 * (i / 8 * 2 + i % 2) + j / 32 * 4 + j % 4;
+      assert_int_equal(tesela_layout_place_of(&first, (int64_t[]){i, j}, place, NULL), TESELA_OK);
+      assert_int_equal(place[0], i / 2 % 4 + 4 * (j / 4 % 8));
+      assert_int_equal(place[1], own);
+      assert_int_equal(tesela_layout_place_of(&last, (int64_t[]){i, j}, place, NULL), TESELA_OK);
+      assert_int_equal(place[0], 8 * (i / 2 % 4) + j / 4 % 8);
+      assert_int_equal(place[1], own);
+    }
+}
+
 static const struct {
   const char *text;
   tesela_status status;
@@ -182,6 +208,19 @@ static const struct {
     {"[8,128] #tpu.vpad<\"32,{0,0},(8,64)\">", TESELA_E_UNSUPPORTED, 8, "tiles of 8x64 are not read"},
     {"bf16[8,128] #tpu.vpad<\"32,{0,0},(8,128)\">", TESELA_E_MISMATCH, 12,
      "the layout is of 32 bits; the type bf16 has 16"},
+    {"[4,4] #iree_encoding.encoding<operand_index = 0>", TESELA_E_UNSUPPORTED, 6,
+     "this encoding says no places"},
+    {"[4,4] #iree_encoding.padding<[0, ?]>", TESELA_E_UNSUPPORTED, 29, "'?' is known at run time only"},
+    {"[4,4] #iree_encoding.padding<[0]>", TESELA_E_MISMATCH, 29, "padding of 1 dims; the array has 2"},
+    {"f32[4] #iree_encoding.packed_storage", TESELA_E_MISMATCH, 7,
+     "packed storage is of pred; the type is f32"},
+    {"[8] #iree_gpu.r<encoding_info = {innerDimsPos = [0], innerTileSizes = [8], swizzle = {permutation = "
+     "[0]}}>",
+     TESELA_E_UNSUPPORTED, 75, "the swizzle of an encoding is not read"},
+    {"[8,16] #xegpu.layout<sg_layout = [1, 1]>", TESELA_E_UNSUPPORTED, 21, "sg_layout is not read"},
+    {"[8,16] #xegpu.layout<lane_layout = [1, 16]>", TESELA_E_SYNTAX, 43, "lane_data is missing"},
+    {"[8,16] #xegpu.layout<lane_layout = [1, 16], lane_data = [1, 2]>", TESELA_E_INVALID, 7,
+     "16 lanes of 2 elements do not divide dim 1 of 16"},
     {"[64,8] TiledLayout(tiling=Tiling(tiles=((64, 8),)), warp_dims=(-2,), lane_dims=(-1,))", TESELA_E_SYNTAX,
      -1, "vector_dim is missing"},
     {"[64,8] TiledLayout(tilin=Tiling(tiles=((64, 8),)))", TESELA_E_SYNTAX, 19,
@@ -217,8 +256,11 @@ static void refusals_say_what_and_where(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(vector_registers_are_the_formula), cmocka_unit_test(copies_are_everywhere),
-      cmocka_unit_test(layouts_are_those_of_xla),         cmocka_unit_test(fragments_are_the_formula),
+      cmocka_unit_test(vector_registers_are_the_formula),
+      cmocka_unit_test(copies_are_everywhere),
+      cmocka_unit_test(layouts_are_those_of_xla),
+      cmocka_unit_test(fragments_are_the_formula),
+      cmocka_unit_test(lanes_are_the_formula),
       cmocka_unit_test(refusals_say_what_and_where),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
