@@ -13,14 +13,14 @@
 
 #include "base/base.h"
 
-typedef struct tesela__cute_leaf {
+typedef struct tesela__mode_leaf {
   int32_t dim;
   int64_t step, stride;
-} tesela__cute_leaf;
+} tesela__mode_leaf;
 
 typedef struct tesela__cute_modes {
   int32_t n; /* the leaves of a dim are by increasing step; dims of extent 1 have none */
-  tesela__cute_leaf leaf[TESELA_CUTE_LEAVES];
+  tesela__mode_leaf leaf[TESELA_CUTE_LEAVES];
   int64_t offset;
   int32_t bits, base, shift;
 } tesela__cute_modes;

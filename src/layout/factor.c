@@ -105,7 +105,7 @@ static tesela_status factor_predict(const tesela_layout *layout, int32_t n, cons
 }
 
 /* Compare the prediction with the layout: *at is the number of the first element that differs, or `elements`. */
-static tesela_status factor_compare(const tesela_layout *layout, int32_t n, const tesela__factors *factors,
+static tesela_status profile_factor_compare(const tesela_layout *layout, int32_t n, const tesela__factors *factors,
                                     const int64_t *start, int64_t elements, int64_t *at, tesela_error *err) {
   tesela_layout predicted;
   tesela_difference difference;
@@ -132,7 +132,7 @@ static tesela_status factor_compare_window(const tesela_layout *layout, int32_t 
   int64_t values = (layout->axis[last->axis].extent - 1) / tesela__max(last->stride, 1) + 1, window;
   tesela_layout part = *layout;
   if (last->stride == 0 || !tesela__mul(values, last->step, &window) || window >= elements)
-    return factor_compare(layout, n, factors, start, elements, at, err);
+    return profile_factor_compare(layout, n, factors, start, elements, at, err);
   tesela_status status = TESELA_OK;
   if (n > 1) { /* the dims are the last ones */
     int64_t shape[TESELA_MAX_RANK];
@@ -141,11 +141,11 @@ static tesela_status factor_compare_window(const tesela_layout *layout, int32_t 
     status = tesela_layout_reshape(layout, layout->rank - n + 1, shape, &part, err);
   }
   if (status == TESELA_OK) status = tesela_layout_slice(&part, part.rank - 1, 0, window, 1, &part, err);
-  return status == TESELA_OK ? factor_compare(&part, 1, factors, start, window, at, err) : status;
+  return status == TESELA_OK ? profile_factor_compare(&part, 1, factors, start, window, at, err) : status;
 }
 
 /* The next factor, from element `at`. */
-static tesela__no_factors factor_add(const tesela_layout *layout, int32_t n, int64_t at, const int64_t *start,
+static tesela__no_factors profile_factor_add(const tesela_layout *layout, int32_t n, int64_t at, const int64_t *start,
                                      tesela__factors *out) {
   int64_t index[TESELA_MAX_RANK] = {0}, place[TESELA_MAX_AXES], rest = at;
   tesela__factor factor = {.step = at, .axis = -1};
@@ -211,7 +211,7 @@ tesela_status tesela__factor_dims(const tesela_layout *layout, int32_t n, const 
   if (status != TESELA_OK) return status;
   (void)tesela_layout_place_of(&only, zero, start, NULL);
   for (*at = 1; *at < elements && status == TESELA_OK;) {
-    *why = factor_add(&only, n, *at, start, out);
+    *why = profile_factor_add(&only, n, *at, start, out);
     if (*why != TESELA__HAS_FACTORS) return TESELA_OK;
     status = factor_compare_window(&only, n, out, start, elements, at, err);
   }

@@ -122,8 +122,15 @@ static const tesela__notation_row any_rows[] = {
      .read = tesela__axe_read,
      .print = tesela__axe_print_any,
      .write = tesela__axe_write},
-    {.facts = {"einops", "an einops pattern", "b (h w) c -> b h w c", TESELA_NEEDS_ARRAY, 0, false},
-     .looks_like = tesela__looks_einops},
+    {.facts = {"numpy", "a NumPy expression", "f32[4,6] x.reshape(2, 2, 3, 2).transpose(0, 2, 1, 3)",
+               TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), true},
+     .looks_like = tesela__looks_numpy,
+     .read = tesela__numpy_read,
+     .write = tesela__numpy_write},
+    {.facts = {"einops", "an einops pattern", "f32[2,12,3] b (h w) c -> b h w c h=4", TESELA_NEEDS_ARRAY,
+               TESELA__KIND(TESELA_KIND_RELATION), false},
+     .looks_like = tesela__looks_einops,
+     .read = tesela__einops_read},
 };
 
 enum { ANY_ROWS = sizeof any_rows / sizeof any_rows[0], ANY_NAMES = 200 };

@@ -16,7 +16,7 @@ tesela_status tesela__cute_from_modes(const tesela__cute_modes *modes, int32_t r
     int32_t first = cute->n;
     cut[d] = 1;
     do {
-      const tesela__cute_leaf *leaf = &modes->leaf[next];
+      const tesela__mode_leaf *leaf = &modes->leaf[next];
       bool used = next < modes->n && leaf->dim == d;
       bool last = !used || next + 1 == modes->n || leaf[1].dim != d;
       if (cute->n == TESELA_CUTE_LEAVES)
@@ -127,7 +127,7 @@ static tesela_status cute_write_memory(const tesela_layout *layout, const tesela
   if (!empty && tesela_layout_copies(layout) != 1) return cute_copies(layout, answer);
   for (int32_t d = 0; d < layout->rank; d++) {
     shape[d] = tesela__max(layout->shape[d], 1);
-    if (empty && shape[d] > 1) modes.leaf[modes.n++] = (tesela__cute_leaf){d, 1, 0};
+    if (empty && shape[d] > 1) modes.leaf[modes.n++] = (tesela__mode_leaf){d, 1, 0};
   }
   if (!empty) status = tesela__cute_factor(layout, &modes, &conflict, err);
   if (status != TESELA_OK) return status;
@@ -176,7 +176,7 @@ static tesela_status cute_write_basis(const tesela_layout *layout, const tesela_
       const tesela_digit *digit = &form.digit[chain.first + k];
       direct = direct && (k == chain.n - 1 || digit->step % form.digit[chain.first + k + 1].step == 0);
       axis[modes.n] = digit->axis;
-      modes.leaf[modes.n++] = (tesela__cute_leaf){d, digit->step, digit->stride};
+      modes.leaf[modes.n++] = (tesela__mode_leaf){d, digit->step, digit->stride};
     }
   }
   if (!direct)
