@@ -269,6 +269,7 @@
 #include "layout/canonical_join.c"
 #include "layout/compare_swizzled.c"
 #include "layout/compose.c"
+#include "layout/compose_swizzled.c"
 #include "layout/dtype.c"
 #include "layout/factor.c"
 #include "layout/finish.c"

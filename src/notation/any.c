@@ -228,7 +228,7 @@ int tesela__notation_claims(const char *text, size_t length) {
 tesela_status tesela__fail_target(const char *name, tesela_error *err) {
   char names[ANY_NAMES];
   any_list_names(true, names, sizeof names);
-  return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%s notation '%.40s'; expected %s",
+  return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%s notation '%.40s'; expected %s, shared or global",
                       tesela__notation_row_of(name) ? "cannot write the" : "unknown", name, names);
 }
 
