@@ -71,9 +71,7 @@ static tesela_status pack_blocks(const tesela__reader *r, const pack_text *t, in
   bool seen[TESELA_MAX_RANK] = {false}, tiled[TESELA_MAX_RANK] = {false};
   *blocks = (tesela__blocks){.rank = rank};
   if ((t->n_pos < 0 || t->n_tiles < 0) && r->length > 6 && memcmp(r->text, "#iree_", 6) == 0)
-    return tesela__read_fail(
-        r, TESELA_E_UNSUPPORTED, 0,
-        "this encoding says no places: expected innerDimsPos and innerTileSizes, as after IREE resolved it");
+    return tesela__read_fail(r, TESELA_E_UNSUPPORTED, 0, "XX");
   if (t->n_pos < 0 || t->n_tiles < 0)
     return tesela__read_fail(r, TESELA_E_SYNTAX, r->length,
                              "expected inner_dims_pos = [..] and inner_tiles = [..]");
