@@ -452,6 +452,24 @@ TESELA_API tesela_status tesela_device_set_format(tesela_device_layout *layout, 
 TESELA_API tesela_status tesela_device_to_layout(const tesela_device_layout *layout, tesela_layout *out,
                                                  tesela_error *err);
 
+/// The device layout whose places are those of a layout with one axis: its inverse, for layouts that come from anywhere.
+///
+/// Example: f16[1000,200]{0,1:T(64,1)}: device extents 4, 1000, 64 of host dims 1, 0, 1, as stick(dim_order=[0,1]) has them.
+/// Example: f32[4,6] at 3*i + 12*j + 5: impossible, since element (0,0) is not at place 0.
+///
+/// Device dims are row-major where the strides allow it, with padding up to whole sticks; else they have strides. Copies become
+/// replicated dims. The host has the layout's type.
+///
+/// @param target  source of stick bytes and the largest rank; NULL: spyre
+/// @param out     receives the layout; unchanged if impossible
+/// @param answer  receives TESELA_EXACT or TESELA_IMPOSSIBLE, with what contradicts
+/// @return TESELA_OK, also if impossible; TESELA_E_UNSUPPORTED for a layout without a type, and as tesela_layout_compare;
+///         TESELA_E_LIMIT for more than TESELA_DEVICE_DIMS; TESELA_E_INVALID for a layout that is not finished. No allocation;
+///         any thread; needs 60 KiB of stack.
+TESELA_API tesela_status tesela_device_from_layout(const tesela_layout *layout, const tesela_target *target,
+                                                   tesela_device_layout *out, tesela_translation *answer,
+                                                   tesela_error *err);
+
 /// Sizes. Example: f16[1000,200]: 256000 places, 512000 bytes, 56000 padding; allocation 512000.
 typedef struct tesela_device_sizes {
   int64_t elements;     ///< of the host tensor

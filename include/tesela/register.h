@@ -576,7 +576,7 @@ TESELA_API tesela_status tesela_tile_memory_to_layout(const tesela_tile_memory *
 /// Example: element (i,j) of [4,8] at 8*i + (j ^ 2*(i%4)): mode_strides [8,1], Swizzle(base 1, bits 2, shift 2).
 /// Example: f32[3,5]{1,0:T(2,2)}: impossible; 2 does not cut dim 0 of 3 evenly: element (2,0) is at 12, the ones before put it at 4.
 ///
-/// Complete: impossible only if no tile has these places. Of several swizzles the one of fewest bits is used. The size is the layout's
+/// Complete: impossible only if no tile has these places. Of several swizzles the layout's own is used, else one of fewest bits. The size is the layout's
 /// number of places, or the least size of the tile if that is more.
 ///
 /// @param space   of the tile; shared or global does not change the places

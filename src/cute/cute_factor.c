@@ -20,7 +20,7 @@ int64_t tesela__cute_xor(const tesela__cute_modes *modes, int64_t place) {
 int64_t tesela__cute_sum(const tesela__cute_modes *modes, const int64_t *index) {
   uint64_t sum = (uint64_t)modes->offset;
   for (int32_t i = 0; i < modes->n; i++) {
-    const tesela__cute_leaf *leaf = &modes->leaf[i];
+    const tesela__mode_leaf *leaf = &modes->leaf[i];
     int64_t x = index[leaf->dim];
     if (i + 1 < modes->n && modes->leaf[i + 1].dim == leaf->dim) x %= modes->leaf[i + 1].step;
     sum += (uint64_t)(x / leaf->step) * (uint64_t)leaf->stride;
@@ -36,7 +36,7 @@ static tesela_status factor_add(tesela__cute_modes *modes, int32_t dim, int64_t 
     return tesela__fail(err, TESELA_E_LIMIT, -1, "the layout needs more than %d leaves", TESELA_CUTE_LEAVES);
   while (at < modes->n && modes->leaf[at].dim <= dim) at++;
   memmove(&modes->leaf[at + 1], &modes->leaf[at], (size_t)(modes->n - at) * sizeof modes->leaf[0]);
-  modes->leaf[at] = (tesela__cute_leaf){dim, step, stride};
+  modes->leaf[at] = (tesela__mode_leaf){dim, step, stride};
   modes->n++;
   return TESELA_OK;
 }
@@ -100,7 +100,7 @@ tesela_status tesela__cute_modes_to_layout(const tesela__cute_modes *modes, cons
   if (status == TESELA_OK) status = tesela_layout_add_axis(out, like->axis[0].name, &axis, err);
   for (int32_t d = 0; d < like->rank; d++) digit[d] = d;
   for (int32_t i = modes->n - 1; i >= 0 && status == TESELA_OK; i--) { /* the greatest step of a dim first */
-    const tesela__cute_leaf *leaf = &modes->leaf[i];
+    const tesela__mode_leaf *leaf = &modes->leaf[i];
     if (leaf->step >= shape[leaf->dim]) continue;
     if (leaf->step == 1) {
       status = tesela_layout_place(out, digit[leaf->dim], axis, leaf->stride, err);
@@ -136,7 +136,7 @@ static tesela_status factor_part(const tesela_layout *layout, const int64_t *box
 static bool factor_below(const tesela__cute_modes *modes, const int64_t *box, int64_t *below) {
   int64_t low = modes->offset;
   for (int32_t i = 0; i < modes->n; i++) {
-    const tesela__cute_leaf *leaf = &modes->leaf[i];
+    const tesela__mode_leaf *leaf = &modes->leaf[i];
     int64_t end = box[leaf->dim], span;
     if (leaf->stride >= 0 || leaf->step >= end) continue;
     if (i + 1 < modes->n && modes->leaf[i + 1].dim == leaf->dim)
@@ -194,7 +194,7 @@ static tesela_status factor_dim(const tesela_layout *layout, int32_t dim, tesela
     status = factor_refine(&modes, layout->rank, index, factor_place(layout, all, index), conflict, err);
   for (int64_t done = n > 1 ? 1 : n; done < n && status == TESELA_OK && !conflict->found;) {
     /* Beyond its greatest place the modes miss it, so comparing so far is enough at first. */
-    const tesela__cute_leaf *last = &modes.leaf[modes.n - 1];
+    const tesela__mode_leaf *last = &modes.leaf[modes.n - 1];
     stride = last->stride < 0 ? -last->stride : last->stride;
     box[dim] = stride == 0 ? n : layout->axis[0].extent / stride + 2;
     if (!tesela__mul(box[dim], last->step, &box[dim]) || box[dim] > n) box[dim] = n;

@@ -13,14 +13,14 @@
 
 #include "base/base.h"
 
-typedef struct tesela__cute_leaf {
+typedef struct tesela__mode_leaf {
   int32_t dim;
   int64_t step, stride;
-} tesela__cute_leaf;
+} tesela__mode_leaf;
 
 typedef struct tesela__cute_modes {
   int32_t n; /* the leaves of a dim are by increasing step; dims of extent 1 have none */
-  tesela__cute_leaf leaf[TESELA_CUTE_LEAVES];
+  tesela__mode_leaf leaf[TESELA_CUTE_LEAVES];
   int64_t offset;
   int32_t bits, base, shift;
 } tesela__cute_modes;
@@ -54,6 +54,11 @@ tesela_status tesela__cute_factor_large(const tesela_layout *layout, tesela__cut
  * without one. */
 tesela_status tesela__cute_factor(const tesela_layout *layout, tesela__cute_modes *modes,
                                   tesela__cute_conflict *conflict, tesela_error *err);
+
+/* The modes of values below 2^width: without XOR if possible, else with one if the modes are exact and neither begin above 0 nor run
+ * backwards. The conflict is that of modes without XOR. */
+tesela_status tesela__cute_factor_map(const tesela__cute_box *box, int32_t width, tesela__cute_modes *modes,
+                                      tesela__cute_conflict *conflict, tesela_error *err);
 
 /* Sw<bits,base,shift> of a place that is 0 or more. */
 int64_t tesela__cute_xor(const tesela__cute_modes *modes, int64_t place);

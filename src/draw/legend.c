@@ -33,7 +33,7 @@ static void put_lines(tesela__sink *sink, const tesela__side *down, const tesela
   if (n > 0) tesela__puts(sink, ".\n");
 }
 
-static void put_number(tesela__sink *sink, const tesela_layout *layout) {
+static void legend_number(tesela__sink *sink, const tesela_layout *layout) {
   tesela__puts(sink, layout->n_axes > 1 ? "Each cell is a place, " : "Each number is a place in ");
   for (int32_t a = 0; a < layout->n_axes; a++) {
     if (a > 0) tesela__putc(sink, ':');
@@ -72,7 +72,7 @@ tesela_status tesela_draw_legend(const tesela_layout *layout, const tesela_draw_
     if (tesela__side_has_padding(&scene, &scene.side[s], scene.first[s], scene.end[s])) padding = true;
   tesela__sink sink;
   tesela__sink_init(&sink, to);
-  put_number(&sink, layout);
+  legend_number(&sink, layout);
   if (padding) tesela__puts(&sink, options->ascii ? "; ~ is padding" : "; · is padding");
   if (options->n_slice == 0 && tesela__scene_lacks_padding(&scene))
     tesela__puts(&sink, "; some of the padding is not drawn");

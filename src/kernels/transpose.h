@@ -28,14 +28,14 @@
 #endif
 
 /* The arguments of a tesela__transpose_fn. */
-typedef struct tesela__block {
+typedef struct tesela__transpose_block {
   unsigned char *dst;
   const int64_t *dst_off;
   const unsigned char *src;
   const int64_t *src_off;
   int32_t rows, cols;
   bool stream;
-} tesela__block;
+} tesela__transpose_block;
 
 /* Copy n bytes, 1 to 16: two moves of a fixed size that may overlap. */
 static inline void tesela__copy_part(unsigned char *dst, const unsigned char *src, size_t n) {
@@ -129,7 +129,7 @@ static inline void tesela__load_part(uint64_t part[2], const unsigned char *src,
   TESELA__TARGET(isa)                                                                                       \
   void symbol(unsigned char *dst, const int64_t *dst_off, const unsigned char *src, const int64_t *src_off, \
               int32_t rows, int32_t cols, bool stream) {                                                    \
-    const tesela__block block = {dst, dst_off, src, src_off, rows, cols, stream};                           \
+    const tesela__transpose_block block = {dst, dst_off, src, src_off, rows, cols, stream};                           \
     body(width, &block);                                                                                    \
   }
 

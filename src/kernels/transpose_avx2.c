@@ -19,7 +19,7 @@ TESELA__ZIP(TESELA__TARGET(TESELA__AVX2), __m256i, 256)
 
 /* Lane q of a src row, zero outside the block. `whole`: the block is full. */
 TESELA__INLINE TESELA__TARGET(TESELA__AVX2)
-__m128i get256(int width, bool whole, const tesela__block *b, int32_t row, int32_t q) {
+__m128i get256(int width, bool whole, const tesela__transpose_block *b, int32_t row, int32_t q) {
   if (!whole && row >= b->rows) return _mm_setzero_si128();
   const unsigned char *from = b->src + b->src_off[row] + 16 * q;
   const int32_t bytes = whole ? 16 : b->cols * width - 16 * q;
@@ -30,7 +30,7 @@ __m128i get256(int width, bool whole, const tesela__block *b, int32_t row, int32
 }
 
 /* Half h of dst rows q*L to q*L + L-1. */
-TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void half256(int width, bool whole, const tesela__block *b,
+TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void half256(int width, bool whole, const tesela__transpose_block *b,
                                                          int32_t h, int32_t q, __m256i *half) {
   const int32_t lane = 16 / width;
   __m256i v[16];
@@ -43,7 +43,7 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void half256(int width, bool whole, 
 }
 
 /* Write dst row j, only its elements in the block. */
-TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void put256(int width, const tesela__block *b, int32_t j,
+TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void put256(int width, const tesela__transpose_block *b, int32_t j,
                                                         __m256i first, __m256i second) {
   unsigned char *to = b->dst + b->dst_off[j];
   if (b->stream) {
@@ -60,7 +60,7 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void put256(int width, const tesela_
   }
 }
 
-TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void lines256(int width, bool whole, const tesela__block *b) {
+TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void lines256(int width, bool whole, const tesela__transpose_block *b) {
   const int32_t lane = 16 / width;
   const int32_t lanes = whole ? 4 : (b->cols + lane - 1) / lane;
   __m256i first[64], second[16];
@@ -74,7 +74,7 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void lines256(int width, bool whole,
   }
 }
 
-TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void transpose256(int width, const tesela__block *b) {
+TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void transpose256(int width, const tesela__transpose_block *b) {
   if (b->rows == 64 / width && b->cols == 64 / width)
     lines256(width, true, b);
   else

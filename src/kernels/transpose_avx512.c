@@ -36,7 +36,7 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void lanes512(__m512i *v) {
 }
 
 /* Write dst row j, only its elements in the block. */
-TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void put512(int width, const tesela__block *b, int32_t j,
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void put512(int width, const tesela__transpose_block *b, int32_t j,
                                                           __m512i v) {
   unsigned char *to = b->dst + b->dst_off[j];
   if (b->stream)
@@ -48,7 +48,7 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void put512(int width, const tesel
 }
 
 /* Group g: src rows g*L to g*L + L-1, transposed inside lanes, to mid[4*e + g]. `whole`: the block is full. */
-TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void group512(int width, bool whole, const tesela__block *b,
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void group512(int width, bool whole, const tesela__transpose_block *b,
                                                             int32_t g, __m512i *mid) {
   const int32_t lane = 16 / width;
   __m512i v[16], t[16];
@@ -66,7 +66,7 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void group512(int width, bool whol
 }
 
 /* dst rows e, L + e, 2L + e and 3L + e from mid[4*e] to mid[4*e + 3]. */
-TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void finish512(int width, bool whole, const tesela__block *b,
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void finish512(int width, bool whole, const tesela__transpose_block *b,
                                                              int32_t e, const __m512i *mid) {
   const int32_t lane = 16 / width;
   __m512i v[4] = {mid[4 * e], mid[4 * e + 1], mid[4 * e + 2], mid[4 * e + 3]};
@@ -76,7 +76,7 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void finish512(int width, bool who
   }
 }
 
-TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void lines512(int width, bool whole, const tesela__block *b) {
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void lines512(int width, bool whole, const tesela__transpose_block *b) {
   const int32_t lane = 16 / width;
   __m512i mid[64]; /* in registers for wide elements */
   if (width >= 4) {
@@ -90,7 +90,7 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void lines512(int width, bool whol
 
 /* v with the `piece` of src row `row` from column `first` on in lane g, if the block has that row. */
 TESELA__INLINE TESELA__TARGET(TESELA__AVX512)
-__m512i lane512(int width, const tesela__block *b, int32_t first, __mmask16 piece, int32_t row, int g,
+__m512i lane512(int width, const tesela__transpose_block *b, int32_t first, __mmask16 piece, int32_t row, int g,
                 __m512i v) {
   if (row >= b->rows) return v;
   const __m128i part = _mm_maskz_loadu_epi8(piece, b->src + b->src_off[row] + first * width);
@@ -98,7 +98,7 @@ __m512i lane512(int width, const tesela__block *b, int32_t first, __mmask16 piec
 }
 
 /* Up to L columns from column `first` on: lane g of vector i is the piece of src row g*L + i. */
-TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void strip512(int width, const tesela__block *b,
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void strip512(int width, const tesela__transpose_block *b,
                                                             int32_t first) {
   const int32_t lane = 16 / width;
   const int32_t cols = b->cols - first < lane ? b->cols - first : lane;
@@ -117,7 +117,7 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void strip512(int width, const tes
 }
 
 /* Up to L rows: lane q of vector e is dst row q*L + e. */
-TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void few512(int width, const tesela__block *b) {
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void few512(int width, const tesela__transpose_block *b) {
   const int32_t lane = 16 / width;
   const __mmask16 piece = (__mmask16)first512(b->rows * width);
   __m512i v[16], t[16];
@@ -132,7 +132,7 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void few512(int width, const tesel
   }
 }
 
-TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void transpose512(int width, const tesela__block *b) {
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void transpose512(int width, const tesela__transpose_block *b) {
   const int32_t lane = 16 / width;
   if (b->rows == 4 * lane && b->cols == 4 * lane)
     lines512(width, true, b);

@@ -40,7 +40,7 @@ TESELA__INLINE uint8x16_t high128(int width, uint8x16_t a, uint8x16_t b) {
 TESELA__ZIP(, uint8x16_t, 128)
 
 /* Lane q of a src row, zero outside the block. */
-TESELA__INLINE uint8x16_t get128(int width, const tesela__block *b, int32_t row, int32_t q) {
+TESELA__INLINE uint8x16_t get128(int width, const tesela__transpose_block *b, int32_t row, int32_t q) {
   if (row >= b->rows) return vdupq_n_u8(0);
   const unsigned char *from = b->src + b->src_off[row] + 16 * q;
   const int32_t bytes = b->cols * width - 16 * q;
@@ -51,7 +51,7 @@ TESELA__INLINE uint8x16_t get128(int width, const tesela__block *b, int32_t row,
 }
 
 /* Write dst row j from `from`, only its elements in the block. */
-TESELA__INLINE void put128(int width, const tesela__block *b, int32_t j, const unsigned char *from) {
+TESELA__INLINE void put128(int width, const tesela__transpose_block *b, int32_t j, const unsigned char *from) {
   unsigned char *to = b->dst + b->dst_off[j];
   const size_t n = (size_t)(b->rows * width);
   if (n == 64)
@@ -60,7 +60,7 @@ TESELA__INLINE void put128(int width, const tesela__block *b, int32_t j, const u
     for (size_t at = 0; at < n; at += 16) tesela__copy_part(to + at, from + at, n - at < 16 ? n - at : 16);
 }
 
-TESELA__INLINE void transpose128(int width, const tesela__block *b) {
+TESELA__INLINE void transpose128(int width, const tesela__transpose_block *b) {
   const int32_t lane = 16 / width;
   unsigned char lines[64 * 64]; /* dst rows, 64 bytes each */
   for (int32_t g = 0; g * lane < b->rows; g++) {

@@ -12,7 +12,33 @@
  */
 #include "layout/factor.h"
 
-tesela_status tesela__first_copies(const tesela_layout *layout, tesela_layout *out, tesela_error *err) {
+/* Do bits of the copies affect others, or others them? */
+static bool factor_copies_turned(const tesela_layout *layout) {
+  uint64_t copies = 0, images = 0;
+  int32_t low[TESELA_MAX_AXES], n = 0;
+  for (int32_t a = 0; a < layout->n_axes; a++) {
+    low[a] = n;
+    n += layout->swizzle.width[a];
+  }
+  for (int32_t i = 0; i < layout->n_digits; i++) {
+    const tesela_digit *digit = &layout->digit[i];
+    if (digit->source != TESELA_REPLICA || digit->extent < 2) continue;
+    int32_t width = layout->swizzle.width[digit->axis];
+    for (int32_t k = 0; k < width; k++) /* from the lowest bit of the stride up to the reach */
+      if (digit->stride % ((int64_t)2 << k) != 0 && digit->stride * (digit->extent - 1) >> k > 0)
+        copies |= UINT64_C(1) << (low[digit->axis] + k);
+  }
+  for (int32_t k = 0; k < n; k++)
+    if (copies >> k & 1) images |= layout->swizzle.image[k];
+  for (int32_t k = 0; k < n; k++) {
+    uint64_t image = layout->swizzle.image[k];
+    if (copies >> k & 1 ? (image & (image - 1)) != 0 : (image & images) != 0) return true;
+  }
+  return false;
+}
+
+tesela_status tesela__first_copies(const tesela_layout *layout, tesela_layout *out, bool *turned,
+                                   tesela_error *err) {
   tesela_layout first = *layout;
   int32_t n = 0;
   first.finished = false;
@@ -24,6 +50,7 @@ tesela_status tesela__first_copies(const tesela_layout *layout, tesela_layout *o
       first.axis[digit->axis].offset += digit->stride * (digit->extent - 1); /* a place of the layout */
   }
   first.n_digits = n;
+  *turned = layout->swizzle.n > 0 && tesela_layout_copies(layout) > 1 && factor_copies_turned(layout);
   tesela_status status = tesela_layout_finish(&first, err);
   if (status == TESELA_OK) *out = first;
   return status;
@@ -78,7 +105,7 @@ static tesela_status factor_predict(const tesela_layout *layout, int32_t n, cons
 }
 
 /* Compare the prediction with the layout: *at is the number of the first element that differs, or `elements`. */
-static tesela_status factor_compare(const tesela_layout *layout, int32_t n, const tesela__factors *factors,
+static tesela_status profile_factor_compare(const tesela_layout *layout, int32_t n, const tesela__factors *factors,
                                     const int64_t *start, int64_t elements, int64_t *at, tesela_error *err) {
   tesela_layout predicted;
   tesela_difference difference;
@@ -105,7 +132,7 @@ static tesela_status factor_compare_window(const tesela_layout *layout, int32_t 
   int64_t values = (layout->axis[last->axis].extent - 1) / tesela__max(last->stride, 1) + 1, window;
   tesela_layout part = *layout;
   if (last->stride == 0 || !tesela__mul(values, last->step, &window) || window >= elements)
-    return factor_compare(layout, n, factors, start, elements, at, err);
+    return profile_factor_compare(layout, n, factors, start, elements, at, err);
   tesela_status status = TESELA_OK;
   if (n > 1) { /* the dims are the last ones */
     int64_t shape[TESELA_MAX_RANK];
@@ -114,11 +141,11 @@ static tesela_status factor_compare_window(const tesela_layout *layout, int32_t 
     status = tesela_layout_reshape(layout, layout->rank - n + 1, shape, &part, err);
   }
   if (status == TESELA_OK) status = tesela_layout_slice(&part, part.rank - 1, 0, window, 1, &part, err);
-  return status == TESELA_OK ? factor_compare(&part, 1, factors, start, window, at, err) : status;
+  return status == TESELA_OK ? profile_factor_compare(&part, 1, factors, start, window, at, err) : status;
 }
 
 /* The next factor, from element `at`. */
-static tesela__no_factors factor_add(const tesela_layout *layout, int32_t n, int64_t at, const int64_t *start,
+static tesela__no_factors profile_factor_add(const tesela_layout *layout, int32_t n, int64_t at, const int64_t *start,
                                      tesela__factors *out) {
   int64_t index[TESELA_MAX_RANK] = {0}, place[TESELA_MAX_AXES], rest = at;
   tesela__factor factor = {.step = at, .axis = -1};
@@ -184,7 +211,7 @@ tesela_status tesela__factor_dims(const tesela_layout *layout, int32_t n, const 
   if (status != TESELA_OK) return status;
   (void)tesela_layout_place_of(&only, zero, start, NULL);
   for (*at = 1; *at < elements && status == TESELA_OK;) {
-    *why = factor_add(&only, n, *at, start, out);
+    *why = profile_factor_add(&only, n, *at, start, out);
     if (*why != TESELA__HAS_FACTORS) return TESELA_OK;
     status = factor_compare_window(&only, n, out, start, elements, at, err);
   }

@@ -7,7 +7,9 @@
 
 #include "layout/layout.h"
 
-enum { TESELA__MAX_FACTORS = 48 };
+enum {
+  TESELA__MAX_FACTORS = 66
+}; /* more than 62 steps that divide each other, or 64 entries of tiles, can make */
 
 typedef struct tesela__factor {
   int64_t step, extent; /* value x of the coordinate has digit (x mod the step above) div step */
@@ -29,8 +31,10 @@ typedef enum tesela__no_factors {
   TESELA__MANY_FACTORS
 } tesela__no_factors;
 
-/* The layout with the first copy of each element alone, and strides of copies that are not negative. */
-tesela_status tesela__first_copies(const tesela_layout *layout, tesela_layout *out, tesela_error *err);
+/* The layout with the first copy of each element alone, and strides of copies that are not negative. *turned: a swizzle turns the
+ * copies of some elements, so the first ones need not be the lowest. */
+tesela_status tesela__first_copies(const tesela_layout *layout, tesela_layout *out, bool *turned,
+                                   tesela_error *err);
 
 /* The layout on the elements whose coordinates are 0 except those of n dims, which become the last dims, in this order. */
 tesela_status tesela__only_dims(const tesela_layout *layout, int32_t n, const int32_t *dims,

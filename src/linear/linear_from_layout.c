@@ -28,14 +28,6 @@ typedef struct linear_candidate {
 
 /* ---- answers -------------------------------------------------------------------------------------------------- */
 
-static void linear_index_text(int32_t rank, const int64_t *index, char *text, size_t room) {
-  size_t used = 0;
-  text[0] = 0;
-  for (int32_t d = 0; d < rank && used < room; d++)
-    used += (size_t)snprintf(text + used, room - used, "%s%" PRId64, d ? "," : "", index[d]);
-  tesela__end_cut(text, room);
-}
-
 static tesela_status linear_impossible(tesela_translation *answer, const char *reason) {
   answer->verdict = TESELA_IMPOSSIBLE;
   snprintf(answer->reason, sizeof answer->reason, "%s", reason);
@@ -48,13 +40,10 @@ static tesela_status linear_not_linear(const linear_candidate *c, const int64_t 
   const tesela_layout *layout = c->layout;
   int64_t place[TESELA_MAX_AXES];
   uint64_t word = 0;
-  char text[64];
   for (int32_t i = 0; i < c->n_units; i++)
     if (index[c->unit[i].dim] >> c->unit[i].bit & 1) word ^= c->unit[i].word;
   (void)tesela_layout_place_of(layout, index, place, NULL); /* it is an element */
-  answer->verdict = TESELA_IMPOSSIBLE;
   memcpy(answer->index, index, (size_t)layout->rank * sizeof *index);
-  linear_index_text(layout->rank, index, text, sizeof text);
   for (int32_t a = 0; a < layout->n_axes; a++) {
     int64_t expected = (int64_t)(word >> c->base[a] & tesela__low_bits(c->width[a]));
     if (place[a] == expected) continue;
@@ -62,13 +51,9 @@ static tesela_status linear_not_linear(const linear_candidate *c, const int64_t 
     answer->axis = a;
     answer->place = place[a];
     answer->expected = expected;
-    snprintf(answer->reason, sizeof answer->reason,
-             "element (%s) is at %s %" PRId64 "; the XOR of the places of its bits is %" PRId64, text,
-             layout->axis[a].name, place[a], expected);
-    return TESELA_OK;
+    return linear_impossible(answer, "the place of an element is not the XOR of the places of its bits");
   }
-  snprintf(answer->reason, sizeof answer->reason, "the copies of element (%s) are no XORs of places", text);
-  return TESELA_OK;
+  return linear_impossible(answer, "the copies of an element are not XORs of places");
 }
 
 /* Unit u is at the place of the element whose units `others` tell. */
@@ -76,23 +61,17 @@ static tesela_status linear_not_alone(const linear_candidate *c, int32_t u, uint
                                       tesela_translation *answer) {
   const tesela_layout *layout = c->layout;
   int64_t place[TESELA_MAX_AXES];
-  char text[56], text2[56];
   bool inside = true;
   answer->index[c->unit[u].dim] = (int64_t)1 << c->unit[u].bit;
   for (int32_t i = 0; i < u; i++)
     if (others >> i & 1) answer->index2[c->unit[i].dim] |= (int64_t)1 << c->unit[i].bit;
   for (int32_t d = 0; d < layout->rank; d++) inside = inside && answer->index2[d] < layout->shape[d];
   (void)tesela_layout_place_of(layout, answer->index, place, NULL);
-  answer->verdict = TESELA_IMPOSSIBLE;
   answer->contradiction = TESELA_CONTRADICTION_SHARED;
   answer->place = place[0];
-  linear_index_text(layout->rank, answer->index, text, sizeof text);
-  linear_index_text(layout->rank, answer->index2, text2, sizeof text2);
-  snprintf(answer->reason, sizeof answer->reason,
-           inside ? "elements (%s) and (%s) share a place"
-                  : "element (%s) is at the place of the padding (%s)",
-           text, text2);
-  return TESELA_OK;
+  return linear_impossible(answer,
+                           inside ? "two elements share a place"
+                                  : "extents become powers of two, and a place of this padding is taken");
 }
 
 /* ---- the candidate -------------------------------------------------------------------------------------------- */
@@ -372,7 +351,7 @@ tesela_status tesela_linear_from_layout(const tesela_layout *layout, tesela_line
   bool copied = shared && word < c.n_copies;
   if (!tesela__is_empty(layout) && (copies & (copies - 1)) != 0) {
     char text[64];
-    snprintf(text, sizeof text, "%" PRId64 " copies of each element; expected a power of two", copies);
+    snprintf(text, sizeof text, "each element has %" PRId64 " copies, not a power of two", copies);
     status = linear_impossible(&result, text);
   } else if (copied) {
     status = linear_impossible(&result, "copies of an element share a place");

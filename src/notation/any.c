@@ -45,11 +45,12 @@ static const tesela__notation_row any_rows[] = {
      .to_layout = tesela__any_relate_expression,
      .write = tesela__write_register},
     {.facts = {"device", "a device layout", "f16[1000,200] stick(dim_order=[0,1])", TESELA_NEEDS_TARGET,
-               TESELA__KIND(TESELA_KIND_DEVICE), false},
+               TESELA__KIND(TESELA_KIND_DEVICE), true},
      .looks_like = tesela__looks_device,
      .read = tesela__any_read_device,
      .print = tesela__any_print_device,
-     .to_layout = tesela__any_relate_device},
+     .to_layout = tesela__any_relate_device,
+     .write = tesela__write_device},
     {.facts = {"map", "index arithmetic", "map(d0:3, d1:5) of f32 -> memory[15]: 5*d0 + d1", 0,
                TESELA__KIND(TESELA_KIND_RELATION), true},
      .looks_like = tesela__looks_map,
@@ -140,8 +141,15 @@ static const tesela__notation_row any_rows[] = {
      .read = tesela__axe_read,
      .print = tesela__axe_print_any,
      .write = tesela__axe_write},
-    {.facts = {"einops", "an einops pattern", "b (h w) c -> b h w c", TESELA_NEEDS_ARRAY, 0, false},
-     .looks_like = tesela__looks_einops},
+    {.facts = {"numpy", "a NumPy expression", "f32[4,6] x.reshape(2, 2, 3, 2).transpose(0, 2, 1, 3)",
+               TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), true},
+     .looks_like = tesela__looks_numpy,
+     .read = tesela__numpy_read,
+     .write = tesela__numpy_write},
+    {.facts = {"einops", "an einops pattern", "f32[2,12,3] b (h w) c -> b h w c h=4", TESELA_NEEDS_ARRAY,
+               TESELA__KIND(TESELA_KIND_RELATION), false},
+     .looks_like = tesela__looks_einops,
+     .read = tesela__einops_read},
 };
 
 enum { ANY_ROWS = sizeof any_rows / sizeof any_rows[0], ANY_NAMES = 200 };
@@ -220,7 +228,7 @@ int tesela__notation_claims(const char *text, size_t length) {
 tesela_status tesela__fail_target(const char *name, tesela_error *err) {
   char names[ANY_NAMES];
   any_list_names(true, names, sizeof names);
-  return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%s notation '%.40s'; expected %s",
+  return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%s notation '%.40s'; expected %s, shared or global",
                       tesela__notation_row_of(name) ? "cannot write the" : "unknown", name, names);
 }
 

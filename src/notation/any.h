@@ -141,6 +141,8 @@ tesela_status tesela__write_shared(const tesela_layout *layout, const tesela_wri
                                    tesela_translation *answer, tesela_error *err);
 tesela_status tesela__write_global(const tesela_layout *layout, const tesela_writer *to,
                                    tesela_translation *answer, tesela_error *err);
+tesela_status tesela__write_device(const tesela_layout *layout, const tesela_writer *to,
+                                   tesela_translation *answer, tesela_error *err);
 
 tesela_status tesela__map_write(const tesela_layout *layout, const tesela_writer *to,
                                 tesela_translation *answer, tesela_error *err);
@@ -162,6 +164,15 @@ tesela_status tesela__index_map_read(const char *text, size_t length,
 tesela_status tesela__index_map_write(const tesela_layout *layout, const tesela_writer *to,
                                       tesela_translation *answer, tesela_error *err);
 
+/* b (h w) c -> b h w c h=4: the row-major order of the right side. */
+tesela_status tesela__einops_read(const char *text, size_t length, const tesela_layout_read_options *options,
+                                  tesela_any_layout *out, tesela_error *err);
+/* x.reshape(2, 3).transpose(1, 0): the row-major order of the result. */
+bool tesela__looks_numpy(const char *text, size_t length);
+tesela_status tesela__numpy_read(const char *text, size_t length, const tesela_layout_read_options *options,
+                                 tesela_any_layout *out, tesela_error *err);
+tesela_status tesela__numpy_write(const tesela_layout *layout, const tesela_writer *to,
+                                  tesela_translation *answer, tesela_error *err);
 /* The place of an element as code: never read. */
 bool tesela__looks_code(const char *text, size_t length);
 tesela_status tesela__c_write(const tesela_layout *layout, const tesela_writer *to,

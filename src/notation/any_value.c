@@ -59,6 +59,7 @@ static tesela_status any_print_relation(const tesela__notation_row *row, const t
 tesela_status tesela_any_print(const tesela_any_layout *any, const tesela_writer *to, tesela_error *err) {
   TESELA__NEED(err, any, to);
   const tesela__notation_row *row = any_row_of(any);
+  if (!row->print && !row->write) row = tesela__notation_row_of("map"); /* only read */
   return row->print ? row->print(any, to, err) : any_print_relation(row, &any->relation, to, err);
 }
 

@@ -84,3 +84,14 @@ tesela_status tesela__write_global(const tesela_layout *layout, const tesela_wri
                                    tesela_translation *answer, tesela_error *err) {
   return write_memory(layout, TESELA_TILE_GLOBAL, to, answer, err);
 }
+
+/* ---- device -------------------------------------------------------------------------------------------------------- */
+
+/* On the default target, in the first notation that expresses it. */
+tesela_status tesela__write_device(const tesela_layout *layout, const tesela_writer *to,
+                                   tesela_translation *answer, tesela_error *err) {
+  tesela_any_layout any = {.kind = TESELA_KIND_DEVICE};
+  tesela_status status = tesela_device_from_layout(layout, NULL, &any.device, answer, err);
+  if (status != TESELA_OK || answer->verdict == TESELA_IMPOSSIBLE) return status;
+  return tesela__any_print_device(&any, to, err);
+}

@@ -345,18 +345,42 @@ bool tesela__looks_torch(const char *text, size_t length) {
          (looks_one_of("size|stride|strides", text, 0, end) && next_byte(text, length, end) == '=');
 }
 
-/* b (h w) c -> b h w c: names, numbers, brackets and one arrow */
+/* b (h w) c -> b h w c h=4: names, numbers, brackets and one arrow, then lengths; rearrange(x, "..") */
 bool tesela__looks_einops(const char *text, size_t length) {
   int arrows = 0;
-  bool letter = false;
+  bool letter = false, lengths = false;
+  if (begins_call(text, length, "rearrange|repeat", '(') && looks_has(text, length, "->")) return true;
   for (size_t at = 0; at < length; at++) {
+    lengths = lengths || (text[at] == '=' && arrows == 1 && looks_name(text[at - 1]));
     if (text[at] == '-' && at + 1 < length && text[at + 1] == '>') {
       arrows++;
       at++;
-    } else if (!looks_name(text[at]) && !looks_space(text[at]) && !strchr("().*", text[at])) {
+    } else if (!looks_name(text[at]) && !looks_space(text[at]) && !strchr("().*", text[at]) &&
+               !(lengths && (text[at] == '=' || text[at] == ','))) {
       return false;
     }
     letter = letter || looks_lower(text[at]) || looks_upper(text[at]);
   }
   return arrows == 1 && letter;
+}
+
+/* x.reshape(..), x.T, x[..., ::-1], np.pad(x, ..), (lambda i, j: ..)(*np.indices(..)) */
+bool tesela__looks_numpy(const char *text, size_t length) {
+  static const char methods[] = "reshape|view|transpose|permute|swapaxes|moveaxis|ravel|flatten|flip|pad|"
+                                "expand_dims|squeeze|copy|contiguous";
+  size_t end = 0, at;
+  if (looks_begin(text, length, "(lambda")) return looks_has(text, length, "indices");
+  while (end < length && looks_name(text[end])) end++;
+  if (end == 0 || end == length) return false;
+  if (text[end] == '[') {
+    const char *close = memchr(text + end, ']', length - end);
+    size_t inner = close ? (size_t)(close - text) - end : 0;
+    return looks_has(text + end, inner, ":") || looks_has(text + end, inner, "...") ||
+           looks_has(text + end, inner, "None");
+  }
+  if (text[end] != '.') return false;
+  for (at = end + 1; at < length && looks_name(text[at]);) at++;
+  if (looks_one_of("T", text, end + 1, at)) return true;
+  return next_byte(text, length, at) == '(' &&
+         (looks_one_of(methods, text, end + 1, at) || looks_one_of("ascontiguousarray", text, end + 1, at));
 }

@@ -8,7 +8,7 @@
 #include "layout/factor.h"
 #include "xla/xla.h"
 
-enum { TESELA__TILING_DIGITS = TESELA__MAX_FACTORS };
+enum { TESELA__TILING_DIGITS = TESELA_MAX_RANK + TESELA_XLA_MAX_TILE_NUMBERS }; /* an entry cuts one bound */
 
 /* A digit of a group. */
 typedef struct tesela__tiling_digit {

@@ -71,13 +71,13 @@ static tesela_status from_shared(const from_state *s, const int64_t *index, cons
   for (int32_t d = 0; d < s->layout->rank; d++) answer->index[d] = index[d];
   for (int32_t d = 0; d < s->layout->rank; d++) answer->index2[d] = index2[d];
   (void)tesela_layout_place_of(s->layout, index, &answer->place, NULL);
-  return tesela__impossible(answer,
-                            "two elements share place %" PRId64 "; XLA gives each element a place of its own",
-                            answer->place);
+  return tesela__impossible(answer, "two elements share a place; XLA gives each its own");
 }
 
-static tesela_status from_many(tesela_error *err) {
-  return tesela__fail(err, TESELA_E_LIMIT, -1, "more than %d digits", TESELA__MAX_FACTORS);
+/* A list of tiles has 64 entries, and each cuts one bound. */
+static tesela_status from_many(const from_state *s, tesela_translation *answer) {
+  return tesela__impossible(answer, "more than %d digits in %" PRId32 " dims; tiles have up to %d entries",
+                            TESELA__MAX_FACTORS, s->layout->rank, TESELA_XLA_MAX_TILE_NUMBERS);
 }
 
 /* Each dim as a group. Sets a verdict if two elements share a place. */
@@ -92,7 +92,8 @@ static tesela_status from_separate(from_state *s, tesela_translation *answer, te
     if (s->layout->shape[d] == 1) continue;
     status = tesela__factor_dims(s->layout, 1, &d, &factors, &why, &at, err);
     if (status != TESELA_OK) return status;
-    if (why != TESELA__HAS_FACTORS || tiling->n + factors.n > TESELA__TILING_DIGITS) return from_many(err);
+    if (why != TESELA__HAS_FACTORS) return from_many(s, answer); /* no place is before 0 */
+    if (tiling->n + factors.n > TESELA__TILING_DIGITS) return from_many(s, answer);
     for (int32_t k = 0; k < factors.n; k++) {
       const int64_t zero[TESELA_MAX_RANK] = {0};
       int64_t index[TESELA_MAX_RANK] = {0};
@@ -260,10 +261,7 @@ static tesela_status from_deviates(const from_state *s, const int64_t *index, in
   answer->expected = expected;
   for (int32_t d = 0; d < s->layout->rank; d++) answer->index[d] = index[d];
   (void)tesela_layout_place_of(s->layout, index, &answer->place, NULL);
-  return tesela__impossible(answer,
-                            "no order and tiles put the element at place %" PRId64
-                            "; the elements before it put it at %" PRId64,
-                            answer->place, expected);
+  return tesela__impossible(answer, "no order and tiles give these places");
 }
 
 /* ---- the shape ------------------------------------------------------------------------------------------------------------- */

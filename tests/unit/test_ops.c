@@ -116,8 +116,8 @@ static void test_a_toy(void **state) {
 static void test_types_of_fields(void **state) {
   (void)state;
   assert_string_equal(tesela_field_type_name(TESELA_FIELD_DEVICE), "device");
-  assert_null(tesela_field_type_name((tesela_field_type)(TESELA_FIELD_DEVICE + 1)));
-  assert_null(tesela_field_type_words((tesela_field_type)(TESELA_FIELD_DEVICE + 1)));
+  assert_null(tesela_field_type_name((tesela_field_type)(TESELA_FIELD_VALUE + 1)));
+  assert_null(tesela_field_type_words((tesela_field_type)(TESELA_FIELD_VALUE + 1)));
 }
 
 static void test_stop(void **state) {

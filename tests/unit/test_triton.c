@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "notation/triton/triton.h"
+#include <tesela/notation.h>
 
 enum { LINE = 4096, INS = 4, BITS = 64 };
 
@@ -67,39 +67,6 @@ static bool next_row(FILE *file, row *r) {
     if (*at == ';') at++;
   }
   return true;
-}
-
-static void bases_are_tritons(void **state) {
-  (void)state;
-  static row r;
-  static tesela_linear linear;
-  tesela_error err;
-  int n = 0;
-  FILE *file = fopen("tests/vectors/triton_bases.tsv", "r");
-  assert_non_null(file);
-  for (; next_row(file, &r); n++) {
-    if (tesela__triton_linear(r.text, strlen(r.text), NULL, 0, r.rank, r.shape, &linear, &err) != TESELA_OK)
-      fail_msg("%s: %s", r.text, err.message);
-    int32_t k = 0;
-    for (int32_t i = 0; i < linear.n_ins; i++) {
-      int32_t in = i < r.n_ins ? i : -1; /* of tensor memory Triton's Python shows no blocks */
-      if (in >= 0 && (strcmp(linear.in[i].name, r.in[in].name) != 0 || linear.in[i].bits != r.in[in].n))
-        fail_msg("%s: input %s of %" PRId32 " bits, not %s of %" PRId32, r.text, linear.in[i].name,
-                 linear.in[i].bits, r.in[in].name, r.in[in].n);
-      for (int32_t b = 0; b < linear.in[i].bits; b++, k++) {
-        uint64_t word = linear.basis[k];
-        for (int32_t d = 0; d < r.rank; d++) {
-          uint64_t at = word & ((UINT64_C(1) << linear.out[d].bits) - 1);
-          word >>= linear.out[d].bits;
-          if (in >= 0 && at != (uint64_t)r.in[in].basis[b][d])
-            fail_msg("%s: bit %" PRId32 " of %s moves dim %" PRId32 " by %" PRIu64 ", not %" PRId64, r.text,
-                     b, r.in[in].name, d, at, r.in[in].basis[b][d]);
-        }
-      }
-    }
-  }
-  (void)fclose(file);
-  assert_int_equal(n, 168);
 }
 
 /* ---- places ---- */
@@ -176,17 +143,19 @@ static void check_places(const row *r, const tesela_layout *layout) {
   }
 }
 
-static void places_are_those_of_the_bases(void **state) {
+static void places_are_those_of_tritons_bases(void **state) {
   (void)state;
   static row r;
   static tesela_layout layout;
+  int n = 0;
   FILE *file = fopen("tests/vectors/triton_bases.tsv", "r");
   assert_non_null(file);
-  while (next_row(file, &r)) {
+  for (; next_row(file, &r); n++) {
     read_shape(r.text, r.rank, r.shape, &layout);
     check_places(&r, &layout);
   }
   (void)fclose(file);
+  assert_int_equal(n, 188);
 }
 
 static int64_t place_of(const tesela_layout *layout, int64_t i, int64_t j) {
@@ -294,6 +263,52 @@ static void sizes_do_not_matter(void **state) {
   assert_int_equal(place[axis_of(&layout, "lane")], 3 * 8 + 1);
   assert_int_equal(place[axis_of(&layout, "warp")], 3);
   assert_int_equal(place[axis_of(&layout, "register")], 1 + 4 * INT64_C(32768) * 65535);
+}
+
+/* An array of other extents than powers of two is a part of the next larger one. */
+static void other_extents_are_a_valid_part(void **state) {
+  (void)state;
+#define BLOCKED \
+  "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4], warpsPerCTA = [2, 1], order = [1, 0]}>"
+  static const char *const texts[] = {
+      BLOCKED, "#ttg.slice<{dim = 2, parent = BlockedLayout([1,1,2],[4,4,2],[1,2,1],[2,1,0])}>",
+      "#ttg.swizzled_shared<{vec = 2, perPhase = 1, maxPhase = 4, order = [1, 0]}>",
+      "#ttg.padded_shared<[4:+1, 16:+2] {order = [0, 1], shape = [32, 64]}>"};
+#undef BLOCKED
+  const int64_t part[] = {20, 33}, whole[] = {32, 64};
+  static tesela_layout a, b;
+  int64_t place_a[TESELA_MAX_AXES], place_b[TESELA_MAX_AXES], index[2];
+  for (size_t t = 0; t < sizeof texts / sizeof texts[0]; t++) {
+    read_shape(texts[t], 2, part, &a);
+    read_shape(texts[t], 2, whole, &b);
+    assert_int_equal(a.n_axes, b.n_axes);
+    assert_int_equal(tesela_layout_copies(&a), tesela_layout_copies(&b));
+    for (index[0] = 0; index[0] < part[0]; index[0]++)
+      for (index[1] = 0; index[1] < part[1]; index[1]++)
+        for (int64_t k = 0; k < tesela_layout_copies(&a); k++) {
+          assert_int_equal(tesela_layout_copy_of(&a, index, k, place_a, NULL), TESELA_OK);
+          assert_int_equal(tesela_layout_copy_of(&b, index, k, place_b, NULL), TESELA_OK);
+          assert_memory_equal(place_a, place_b, (size_t)a.n_axes * sizeof place_a[0]);
+        }
+  }
+}
+
+/* One dim more than the encoding: the buffers of a pipeline. */
+static void buffers_follow_each_other(void **state) {
+  (void)state;
+  const int64_t shape[] = {8, 16}, index[][3] = {{0, 3, 5}, {1, 3, 5}, {2, 7, 15}};
+  int64_t place[TESELA_MAX_AXES];
+  static tesela_layout one, three;
+#define SHARED "#ttg.swizzled_shared<{vec = 2, perPhase = 1, maxPhase = 4, order = [1, 0]}>"
+  read_shape(SHARED, 2, shape, &one);
+  read_shape("!ttg.memdesc<3x8x16xf16, " SHARED ", #ttg.shared_memory, mutable>", 3, shape, &three);
+#undef SHARED
+  assert_int_equal(three.rank, 3);
+  assert_int_equal(three.axis[0].extent, 3 * 128);
+  for (size_t i = 0; i < sizeof index / sizeof index[0]; i++) {
+    assert_int_equal(tesela_layout_place_of(&three, index[i], place, NULL), TESELA_OK);
+    assert_int_equal(place[0], 128 * index[i][0] + place_of(&one, index[i][1], index[i][2]));
+  }
 }
 
 /* ---- spellings ---- */
@@ -409,6 +424,55 @@ static void types_give_shape_and_width(void **state) {
   }
 }
 
+/* ---- written and read back ---- */
+
+/* Every encoding that has no gaps is also a linear layout; tesela_translate reads the text back. */
+static void encodings_are_written_as_linear_layouts(void **state) {
+  (void)state;
+  static row r;
+  static tesela_any_layout any;
+  static char text[1 << 14];
+  tesela_error err;
+  int verdicts[5] = {0};
+  FILE *file = fopen("tests/vectors/triton_bases.tsv", "r");
+  assert_non_null(file);
+  while (next_row(file, &r)) {
+    tesela_xla_shape array = {.dtype = TESELA_F16, .rank = r.rank};
+    tesela_buffer buffer = {text, sizeof text, 0};
+    tesela_writer to = tesela_buffer_writer(&buffer);
+    tesela_translation answer;
+    memcpy(array.dim, r.shape, sizeof r.shape);
+    assert_int_equal(read_any(r.text, &array, NULL, &any, &err), TESELA_OK);
+    if (tesela_translate(&any, "triton", &to, &answer, &err) != TESELA_OK)
+      fail_msg("%s: %s", r.text, err.message);
+    verdicts[answer.verdict]++;
+    if ((answer.verdict == TESELA_IMPOSSIBLE) != (strcmp(r.kind, "tensor") == 0))
+      fail_msg("%s: %s", r.text, answer.reason);
+  }
+  (void)fclose(file);
+  print_message("%d exact, %d valid_part, %d impossible\n", verdicts[TESELA_EXACT],
+                verdicts[TESELA_VALID_PART], verdicts[TESELA_IMPOSSIBLE]);
+}
+
+/* A linear layout that is read for a smaller array repeats it, so it never leaves a lane without an element. */
+static void lanes_without_elements_are_impossible(void **state) {
+  (void)state;
+  static const char *const maps[] = {"map(d0:2) -> register[1]: 0; lane[4]: d0; warp[1]: 0",
+                                     "map(d0:3) -> register[1]: 0; lane[8]: d0; warp[1]: 0"};
+  static tesela_any_layout any;
+  char text[256];
+  tesela_error err;
+  for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++) {
+    tesela_buffer buffer = {text, sizeof text, 0};
+    tesela_writer to = tesela_buffer_writer(&buffer);
+    tesela_translation answer;
+    assert_int_equal(read_any(maps[i], NULL, NULL, &any, &err), TESELA_OK);
+    if (tesela_translate(&any, "triton", &to, &answer, &err) != TESELA_OK)
+      fail_msg("%s: %s", maps[i], err.message);
+    assert_int_equal(answer.verdict, TESELA_IMPOSSIBLE);
+  }
+}
+
 /* ---- refusals ---- */
 
 static void refusals_say_why(void **state) {
@@ -422,6 +486,7 @@ static void refusals_say_why(void **state) {
   } rows[] = {
       {"#ttg.blocked<{sizePerThred = [1, 2], " B2, 14,
        "unknown key 'sizePerThred'; did you mean sizePerThread?"},
+      {"#ttg.blocked<{sizePerThread = [1, 2] 3, " B2, 37, "expected ',' or the end of the list, found '3'"},
       {"#ttg.blocked<{" B2, 12, "'sizePerThread' is missing"},
       {"#ttg.blocked<{sizePerThread = [1, 2], sizePerThread = [1, 2], " B2, 38,
        "'sizePerThread' is given twice"},
@@ -471,7 +536,8 @@ static void refusals_say_why(void **state) {
        "line 11, column 10 of the definitions: sizePerThread[0] is 3; expected a power of two"},
       {"tensor<?x16xf16, #blocked>", 7, "extents that are known at run time, '?', are not read"},
       {"tensor<32x16xf17, #blocked>", 13, "f17"},
-      {"tensor<32x16xf16, #blocked> ", -1, NULL}, /* read */
+      {"tensor<32x16xf16, #blocked> ", -1, NULL},                                     /* read */
+      {"#ttg.amd_wmma<{version = 2, isTranspose = true, ctaLayout = {}}>", -1, NULL}, /* one warp */
       {"tensor<24x16xf16, #blocked>", -1, "dim 0 has 24 elements; encodings of Triton need powers of two"},
       {"!ttg.memdesc<32x16xf16, #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>, "
        "#smem, 32x64>",
@@ -498,14 +564,17 @@ static void refusals_say_why(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(bases_are_tritons),
-      cmocka_unit_test(places_are_those_of_the_bases),
+      cmocka_unit_test(places_are_those_of_tritons_bases),
       cmocka_unit_test(swizzles_follow_the_documented_formula),
       cmocka_unit_test(padding_follows_the_documented_formula),
       cmocka_unit_test(matrices_of_nvidia_are_swizzled_as_in_cute),
       cmocka_unit_test(sizes_do_not_matter),
+      cmocka_unit_test(other_extents_are_a_valid_part),
+      cmocka_unit_test(buffers_follow_each_other),
       cmocka_unit_test(one_layout_has_several_spellings),
       cmocka_unit_test(types_give_shape_and_width),
+      cmocka_unit_test(encodings_are_written_as_linear_layouts),
+      cmocka_unit_test(lanes_without_elements_are_impossible),
       cmocka_unit_test(refusals_say_why),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,7 +101,7 @@ static bool linear_identity(linear_work *k) {
 }
 
 /* Add a column to a set of sums; false if the set contains it. */
-static bool linear_extend(bool *sums, int32_t column) {
+static bool exchange_extend(bool *sums, int32_t column) {
   if (sums[column]) return false;
   bool more[TESELA__LANES];
   for (int32_t lane = 0; lane < TESELA__LANES; lane++) more[lane] = sums[lane] || sums[lane ^ column];
@@ -115,7 +115,7 @@ static bool linear_general(linear_work *k) {
   for (int32_t b = 0; b < k->lane_bits; b++) {
     k->from_of_lane[b] = k->lane_of_lane[b];
     k->into_of_lane[b] = 0;
-    kept[b] = linear_extend(sums, k->lane_of_lane[b]) || (k->lane_of_lane[b] == 0 && k->unit_of_lane[b] == 0);
+    kept[b] = exchange_extend(sums, k->lane_of_lane[b]) || (k->lane_of_lane[b] == 0 && k->unit_of_lane[b] == 0);
   }
   for (int32_t b = 0; b < k->lane_bits; b++) {
     int32_t add = 0;
@@ -124,7 +124,7 @@ static bool linear_general(linear_work *k) {
     if (add == k->lanes) return false;
     k->from_of_lane[b] ^= add;
     k->into_of_lane[b] = (int32_t)k->reach[add];
-    linear_extend(sums, k->from_of_lane[b]);
+    exchange_extend(sums, k->from_of_lane[b]);
   }
   return true;
 }

@@ -4,8 +4,8 @@
  * there is none.
  *
  * Without the stage the digits of each dim (layout/factor.h) are its modes. A stage is its own inverse: a layout is a tile with stage S
- * exactly if S applied to its places gives one without a stage. All stages within the bits of the places are tried, fewest bits
- * first; a few elements rule most of them out.
+ * exactly if S applied to its places gives one without a stage. All stages within the bits of the places are tried, the
+ * layout's own first, then those of fewest bits; a few elements rule most of them out.
  */
 #include "gpu/memory/tile_memory.h"
 #include "layout/factor.h"
@@ -32,10 +32,7 @@ static tesela_status untile_refuse(untile_state *s, const int64_t *index, int64_
   s->answer->expected = expected;
   for (int32_t d = 0; d < s->layout->rank; d++) s->answer->index[d] = index[d];
   (void)tesela_layout_place_of(s->layout, index, &s->answer->place, NULL);
-  return tesela__impossible(s->answer,
-                            "no modes and swizzle: the element is at place %" PRId64
-                            "; the elements before it put it at %" PRId64,
-                            s->answer->place, expected);
+  return tesela__impossible(s->answer, "no modes and one swizzle give these places");
 }
 
 /* The modes of a dim, outermost first, if its digits cut it evenly. */
@@ -46,9 +43,7 @@ static tesela_status untile_dim(untile_state *s, const tesela_layout *layout, in
   int64_t at = 0, index[TESELA_MAX_RANK] = {0};
   tesela_status status = tesela__factor_dims(layout, 1, &d, &factors, &why, &at, err);
   if (status != TESELA_OK) return status;
-  if (why == TESELA__MANY_FACTORS || s->tile.n_modes + factors.n > TESELA_REGISTER_MODES)
-    return tesela__fail(err, TESELA_E_LIMIT, -1, "more than %d modes", TESELA_REGISTER_MODES);
-  *fits = why == TESELA__HAS_FACTORS;
+  *fits = why != TESELA__BACKWARDS;
   if (!*fits) {
     if (!s->answer) return TESELA_OK;
     s->answer->contradiction = TESELA_CONTRADICTION_NONE;
@@ -67,6 +62,8 @@ static tesela_status untile_dim(untile_state *s, const tesela_layout *layout, in
     index[d] = step;
     return untile_refuse(s, index, expected);
   }
+  if (s->tile.n_modes + factors.n > TESELA_REGISTER_MODES)
+    return tesela__fail(err, TESELA_E_LIMIT, -1, "more than %d modes", TESELA_REGISTER_MODES);
   for (int32_t k = factors.n - 1; k >= 0; k--) {
     s->tile.mode_shape[s->tile.n_modes] = factors.factor[k].extent;
     s->tile.mode_strides[s->tile.n_modes++] = factors.factor[k].stride;
@@ -149,7 +146,26 @@ static tesela_status untile_try(untile_state *s, int64_t first, tesela_tile_swiz
   return status == TESELA_OK ? untile_plain(s, &turned, swizzle, err) : status;
 }
 
-/* All stages within the bits of the places. */
+/* The stage of the layout itself, if it is a shifted one. */
+static bool untile_own(const tesela_layout *layout, tesela_tile_swizzle *own) {
+  const tesela_bit_matrix *m = &layout->swizzle;
+  *own = (tesela_tile_swizzle){0, 0, 0};
+  for (int32_t k = 0; k < m->n; k++) {
+    uint64_t flips = m->image[k] ^ UINT64_C(1) << k;
+    int32_t to = 0;
+    if (flips == 0) continue;
+    if (flips & (flips - 1)) return false;
+    while (flips >> to > 1) to++;
+    if (own->bits > 0 && (k - to != own->shift || k != tesela__max(own->shift, 0) + own->base + own->bits))
+      return false;
+    if (own->bits == 0) own->base = k > to ? to : k;
+    own->shift = k - to;
+    own->bits++;
+  }
+  return own->bits > 0 && own->bits <= (own->shift < 0 ? -own->shift : own->shift);
+}
+
+/* All stages within the bits of the places, after the layout's own. */
 static tesela_status untile_swizzles(untile_state *s, tesela_error *err) {
   const int64_t zero[TESELA_MAX_RANK] = {0};
   int64_t first;
@@ -159,6 +175,9 @@ static tesela_status untile_swizzles(untile_state *s, tesela_error *err) {
   while ((s->layout->axis[0].extent - 1) >> top > 0) top++;
   (void)tesela_layout_place_of(s->layout, zero, &first, NULL);
   untile_sample(s);
+  tesela_tile_swizzle own;
+  if (untile_own(s->layout, &own)) status = untile_try(s, first, own, err);
+  if (s->found || (status != TESELA_OK && status != TESELA_E_UNSUPPORTED)) return status;
   for (int32_t bits = 1; 2 * bits <= top; bits++)
     for (int32_t shift = bits; shift + bits <= top; shift++)
       for (int32_t base = 0; base + shift + bits <= top; base++)

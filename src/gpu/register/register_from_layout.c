@@ -11,8 +11,9 @@
 enum { BACK_THREAD, BACK_LOCAL };
 
 typedef struct back_mode {
-  int64_t stride, extent;
-  int64_t mode; /* or minus the copies */
+  int64_t stride, extent, step;
+  int32_t dim;
+  int64_t mode;
 } back_mode;
 
 typedef struct back_state {
@@ -66,17 +67,12 @@ static tesela_status back_refuse_place(back_state *s, const int64_t *index, cons
   s->answer->place = place[a];
   s->answer->expected = expected[a];
   for (int32_t d = 0; d < s->layout->rank; d++) s->answer->index[d] = index[d];
-  return tesela__impossible(s->answer,
-                            "the element is at %s %" PRId64 "; the elements before it put it at %" PRId64,
-                            back_name(s, a), place[a], expected[a]);
+  return tesela__impossible(s->answer, "no modes give these threads and local ids");
 }
 
 /* ---- digits --------------------------------------------------------------------------------------------------------- */
 
-static tesela_status back_refuse_factors(back_state *s, int32_t d, tesela__no_factors why, int64_t at,
-                                         tesela_error *err) {
-  if (why == TESELA__MANY_FACTORS)
-    return tesela__fail(err, TESELA_E_LIMIT, -1, "more than %d digits", TESELA__MAX_FACTORS);
+static tesela_status back_refuse_factors(back_state *s, int32_t d, int64_t at) {
   if (back_mixed_bit(s)) return back_refuse_mixed(s);
   return tesela__impossible(s->answer,
                             "step %" PRId64 " of dim %" PRId32
@@ -84,10 +80,29 @@ static tesela_status back_refuse_factors(back_state *s, int32_t d, tesela__no_fa
                             at, d);
 }
 
+/* The first digit that does not cut a dim evenly; 0: none. */
+static int32_t back_uneven(int64_t extent, const tesela__factors *factors) {
+  for (int32_t k = 1; k < factors->n; k++) {
+    int64_t step = factors->factor[k].step;
+    if (step % factors->factor[k - 1].step != 0 || extent % step != 0) return k;
+  }
+  return 0;
+}
+
+/* Digit k does not cut the dim evenly. */
+static tesela_status back_refuse_cut(back_state *s, int32_t d, const tesela__factors *factors, int32_t k) {
+  int64_t index[TESELA_MAX_RANK] = {0}, expected[2] = {0}, left = factors->factor[k].step;
+  for (int32_t j = k - 1; j >= 0; j--) {
+    expected[factors->factor[j].axis] += left / factors->factor[j].step * factors->factor[j].stride;
+    left %= factors->factor[j].step;
+  }
+  index[d] = factors->factor[k].step;
+  return back_refuse_place(s, index, expected);
+}
+
 /* Add the digits of a dim as modes, outermost first. Sets a verdict if they are no modes. */
 static tesela_status back_dim(back_state *s, int32_t d, const tesela__factors *factors) {
   tesela_register *result = &s->result;
-  int64_t above = s->layout->shape[d];
   for (int32_t k = factors->n - 1; k >= 0; k--) {
     const tesela__factor *factor = &factors->factor[k];
     if (factor->stride == 0) {
@@ -95,19 +110,12 @@ static tesela_status back_dim(back_state *s, int32_t d, const tesela__factors *f
       s->answer->index[d] = factor->step;
       return tesela__impossible(s->answer, "two elements share a thread and a local id");
     }
-    if (above % factor->step != 0) {
-      const char *name = back_name(s, factor->axis);
-      return tesela__impossible(
-          s->answer, "dim %" PRId32 " moves %s at step %" PRId64 ", which does not divide %" PRId64, d, name,
-          factor->step, above);
-    }
     int list = factor->axis == s->axis[BACK_LOCAL];
     int32_t at = s->n[list]++;
     for (; at > 0 && s->list[list][at - 1].stride > factor->stride; at--)
       s->list[list][at] = s->list[list][at - 1];
-    s->list[list][at] = (back_mode){factor->stride, factor->extent, result->n_modes};
+    s->list[list][at] = (back_mode){factor->stride, factor->extent, factor->step, d, result->n_modes};
     result->mode_shape[result->n_modes++] = factor->extent;
-    above = factor->step;
   }
   result->shape[result->rank++] = s->layout->shape[d];
   return TESELA_OK;
@@ -121,7 +129,9 @@ static tesela_status back_modes(back_state *s, tesela_error *err) {
     int64_t at = 0;
     status = tesela__factor_dims(&s->first, 1, &d, &factors, &why, &at, err);
     if (status != TESELA_OK) return status;
-    if (why != TESELA__HAS_FACTORS) return back_refuse_factors(s, d, why, at, err);
+    if (why == TESELA__TWO_AXES || why == TESELA__BACKWARDS) return back_refuse_factors(s, d, at);
+    int32_t uneven = back_uneven(s->layout->shape[d], &factors);
+    if (uneven > 0) return back_refuse_cut(s, d, &factors, uneven);
     if (s->result.n_modes + factors.n > TESELA_REGISTER_MODES)
       return tesela__fail(err, TESELA_E_LIMIT, -1, "more than %d modes", TESELA_REGISTER_MODES);
     status = back_dim(s, d, &factors);
@@ -132,15 +142,15 @@ static tesela_status back_modes(back_state *s, tesela_error *err) {
 
 /* ---- lists ---------------------------------------------------------------------------------------------------------- */
 
-static tesela_status back_refuse_gap(back_state *s, int list, int64_t stride, int64_t room) {
-  const char *name = list ? "local" : "thread";
-  s->answer->axis = s->axis[list];
-  if (stride < room)
-    return tesela__impossible(
-        s->answer, "digits overlap: a stride of %" PRId64 " on %s, with %" PRId64 " places below it in use",
-        stride, name, room);
-  return tesela__impossible(s->answer, "a gap: a stride of %" PRId64 " on %s, where %" PRId64 " is next",
-                            stride, name, room);
+/* The k-th digit of a list does not follow the ones below it, which fill `room` places. */
+static tesela_status back_refuse_gap(back_state *s, int list, int32_t k, int64_t room) {
+  int64_t index[TESELA_MAX_RANK] = {0}, expected[2] = {0};
+  index[s->list[list][k].dim] = s->list[list][k].step;
+  expected[s->axis[list]] = room;
+  tesela_status status = back_refuse_place(s, index, expected);
+  if (s->answer->contradiction != TESELA_CONTRADICTION_PLACE) return status;
+  return tesela__impossible(s->answer, "%s on %s", s->answer->place < room ? "digits overlap" : "a gap",
+                            back_name(s, s->axis[list]));
 }
 
 /* Fill a list. A gap between threads becomes a replica, if elements have that many copies. */
@@ -152,7 +162,7 @@ static tesela_status back_list(back_state *s, int list, int64_t *copies, tesela_
     int64_t stride = more ? s->list[list][k].stride : 0, gap = more ? 1 : list ? 1 : *copies;
     if (more && stride != room) {
       gap = stride > room && stride % room == 0 ? stride / room : 0;
-      if (gap == 0 || list || *copies % gap != 0) return back_refuse_gap(s, list, stride, room);
+      if (gap == 0 || list || *copies % gap != 0) return back_refuse_gap(s, list, k, room);
     }
     if (gap > 1) entry[n++] = -gap;
     *copies /= gap;
@@ -212,31 +222,41 @@ static tesela_status back_find_axes(back_state *s) {
                             layout->n_axes > 1 ? ", ..." : "");
 }
 
+/* Modes, lists, comparison; up to the first verdict. */
+static tesela_status back_find(back_state *s, tesela_error *err) {
+  int64_t copies = tesela_layout_copies(s->layout);
+  tesela_status status = back_modes(s, err);
+  for (int list = 0; list < 2 && status == TESELA_OK && s->answer->verdict != TESELA_IMPOSSIBLE; list++)
+    status = back_list(s, list, &copies, err);
+  if (status != TESELA_OK || s->answer->verdict == TESELA_IMPOSSIBLE) return status;
+  status = tesela__register_accept(&s->result, err);
+  return status == TESELA_OK ? back_compare(s, err) : status;
+}
+
 tesela_status tesela_register_from_layout(const tesela_layout *layout, tesela_register *out,
                                           tesela_translation *answer, tesela_error *err) {
   TESELA__NEED(err, layout, out, answer);
   const int64_t zero[TESELA_MAX_RANK] = {0};
-  int64_t start[TESELA_MAX_AXES], copies;
+  int64_t start[TESELA_MAX_AXES];
+  bool turned;
   back_state s = {.layout = layout, .answer = answer};
   tesela_status status = tesela__check_finished(layout, err);
   if (status == TESELA_OK) status = tesela__start_answer(layout, answer, err);
   if (status == TESELA_OK) status = back_find_axes(&s);
   if (status != TESELA_OK || answer->verdict == TESELA_IMPOSSIBLE) return status;
   if (tesela__is_empty(layout)) return tesela__impossible(answer, "a register layout has an element or more");
-  status = tesela__first_copies(layout, &s.first, err);
+  status = tesela__first_copies(layout, &s.first, &turned, err);
   if (status != TESELA_OK) return status;
   (void)tesela_layout_place_of(&s.first, zero, start, NULL);
   if (start[0] != 0 || start[1] != 0) return back_refuse_place(&s, zero, zero);
   tesela__register_clear(&s.result);
-  copies = tesela_layout_copies(layout);
-  status = back_modes(&s, err);
-  for (int list = 0; list < 2 && status == TESELA_OK && answer->verdict != TESELA_IMPOSSIBLE; list++)
-    status = back_list(&s, list, &copies, err);
-  if (status != TESELA_OK || answer->verdict == TESELA_IMPOSSIBLE) return status;
-  status = tesela__register_accept(&s.result, err);
-  if (status == TESELA_OK) status = back_compare(&s, err);
-  if (status != TESELA_OK || answer->verdict == TESELA_IMPOSSIBLE) return status;
+  status = back_find(&s, err);
+  if (status != TESELA_OK) return status;
+  if (answer->verdict == TESELA_IMPOSSIBLE && turned)
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
+                        "not decided: a swizzle turns the copies of an element");
+  if (answer->verdict == TESELA_IMPOSSIBLE) return TESELA_OK;
   tesela_register_reduced(out, &s.result);
   answer->text_places = out->spatial_size * out->local_size;
-  return status;
+  return TESELA_OK;
 }

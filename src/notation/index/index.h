@@ -46,9 +46,30 @@ void tesela__index_put_dims(tesela__sink *sink, const tesela_layout *form);
 /* The digits by decreasing stride, if their row-major order is the places; returns how many, -1: it is not. */
 int32_t tesela__index_chain(const tesela_layout *form, int32_t *digit);
 
+/* ---- index_pieces.c: the dims of an array whose elements are those of another one, in another order ---- */
+
+/* Coordinate of the array: constant + term.factor * the term, below `extent`; a factor of 0: the constant alone. */
+typedef struct tesela__index_piece {
+  tesela__map_term term;
+  int64_t constant, extent;
+} tesela__index_piece;
+
+typedef struct tesela__pieces {
+  int32_t n;
+  tesela__index_piece piece[TESELA_MAX_RANK];
+} tesela__pieces;
+
+/* The array itself: a piece for each dim. */
+void tesela__pieces_begin(const tesela__map_text *m, tesela__pieces *p);
+/* The same elements in row-major order, in another shape of as many elements. */
+tesela_status tesela__pieces_reshape(tesela__map_text *m, tesela__pieces *p, int32_t n,
+                                     const int64_t *extent);
+/* Element x of the array is at the place that its row-major order has. */
+tesela_status tesela__pieces_place(tesela__map_text *m, const tesela__pieces *p);
+
 /* ---- index_lambda.c ---- */
 
-extern const tesela__operator tesela__python_operators[];
+extern const tesela__map_operator tesela__python_operators[];
 extern const tesela__spelling tesela__python_spelling;
 /* lambda d0, d1: (..): leaves the results on the stack; separator[0 .. *n - 1]: results that begin an axis. */
 tesela_status tesela__read_lambda(tesela__map_text *m, int32_t *separator, int32_t *n);

@@ -12,7 +12,7 @@
 #include "base/base.h"
 #include "notation/index/index.h"
 
-static const tesela__operator affine_operators[] = {
+static const tesela__map_operator affine_operators[] = {
     {"floordiv", TESELA__MAP_DIVIDE}, {"ceildiv", TESELA__MAP_DIVIDE_UP}, {"mod", TESELA__MAP_MODULO},
     {"+", TESELA__MAP_ADD},           {"-", TESELA__MAP_SUBTRACT},        {"*", TESELA__MAP_MULTIPLY},
     {NULL, TESELA__MAP_OPEN}};

@@ -13,11 +13,11 @@
 #include "base/base.h"
 #include "notation/index/index.h"
 
-const tesela__operator tesela__python_operators[] = {{"//", TESELA__MAP_DIVIDE},  {"%", TESELA__MAP_MODULO},
-                                                     {"*", TESELA__MAP_MULTIPLY}, {"+", TESELA__MAP_ADD},
-                                                     {"-", TESELA__MAP_SUBTRACT}, {"^", TESELA__MAP_XOR},
-                                                     {"&", TESELA__MAP_AND},      {"<<", TESELA__MAP_LEFT},
-                                                     {">>", TESELA__MAP_RIGHT},   {NULL, TESELA__MAP_OPEN}};
+const tesela__map_operator tesela__python_operators[] = {
+    {"//", TESELA__MAP_DIVIDE}, {"%", TESELA__MAP_MODULO},   {"*", TESELA__MAP_MULTIPLY},
+    {"+", TESELA__MAP_ADD},     {"-", TESELA__MAP_SUBTRACT}, {"^", TESELA__MAP_XOR},
+    {"&", TESELA__MAP_AND},     {"<<", TESELA__MAP_LEFT},    {">>", TESELA__MAP_RIGHT},
+    {NULL, TESELA__MAP_OPEN}};
 
 const tesela__spelling tesela__python_spelling = {.divide = " // ",
                                                   .modulo = " % ",

@@ -135,13 +135,13 @@ tesela_status tesela__map_keep_on_axis(tesela__map_text *m, int32_t v, int32_t a
 
 /* ---- map_expression.c ---- */
 
-typedef struct tesela__operator {
+typedef struct tesela__map_operator {
   const char *text;
   tesela__map_operation operation;
-} tesela__operator;
+} tesela__map_operator;
 
 /* Read an expression and push its value. Operators end with a NULL text; those that begin others come later. */
-tesela_status tesela__map_expression(tesela__map_text *m, const tesela__operator *operators);
+tesela_status tesela__map_expression(tesela__map_text *m, const tesela__map_operator *operators);
 
 /* ---- map_bits.c ---- */
 

@@ -106,14 +106,14 @@ static tesela_status expression_operand(tesela__map_text *m, expression_stack *s
   }
 }
 
-static const tesela__operator *expression_operator_next(tesela__reader *r,
-                                                        const tesela__operator *operators) {
+static const tesela__map_operator *expression_operator_next(tesela__reader *r,
+                                                            const tesela__map_operator *operators) {
   for (; operators->text; operators++)
     if (tesela__read_take_text(r, operators->text)) return operators;
   return NULL;
 }
 
-tesela_status tesela__map_expression(tesela__map_text *m, const tesela__operator *operators) {
+tesela_status tesela__map_expression(tesela__map_text *m, const tesela__map_operator *operators) {
   tesela__reader *r = &m->reader;
   expression_stack stack;
   stack.n = stack.open = 0;
@@ -127,7 +127,7 @@ tesela_status tesela__map_expression(tesela__map_text *m, const tesela__operator
     if (status != TESELA_OK) return status;
     (void)tesela__read_peek(r);
     size_t at = r->at;
-    const tesela__operator *next = expression_operator_next(r, operators);
+    const tesela__map_operator *next = expression_operator_next(r, operators);
     if (!next) break;
     status = expression_reduce(m, &stack, binding(m, next->operation));
     if (status == TESELA_OK) status = expression_push(m, &stack, next->operation, at);

@@ -44,10 +44,10 @@ static tesela_status map_use(tesela__map_text *m, const tesela__map_name **name)
   return TESELA_OK;
 }
 
-static const tesela__operator map_operators[] = {{"+", TESELA__MAP_ADD},      {"-", TESELA__MAP_SUBTRACT},
-                                                 {"*", TESELA__MAP_MULTIPLY}, {"/", TESELA__MAP_DIVIDE},
-                                                 {"%", TESELA__MAP_MODULO},   {"^", TESELA__MAP_XOR},
-                                                 {NULL, TESELA__MAP_OPEN}};
+static const tesela__map_operator map_operators[] = {{"+", TESELA__MAP_ADD},      {"-", TESELA__MAP_SUBTRACT},
+                                                     {"*", TESELA__MAP_MULTIPLY}, {"/", TESELA__MAP_DIVIDE},
+                                                     {"%", TESELA__MAP_MODULO},   {"^", TESELA__MAP_XOR},
+                                                     {NULL, TESELA__MAP_OPEN}};
 
 /* ---- declarations ---- */
 

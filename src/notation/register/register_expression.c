@@ -34,7 +34,7 @@ static tesela_status expression_enter(tesela__expression_reader *reader, size_t 
 }
 
 /* Make room for one more operand: *base is its number. */
-static tesela_status expression_push(tesela__expression_reader *reader, size_t at, int32_t *base) {
+static tesela_status base_push(tesela__expression_reader *reader, size_t at, int32_t *base) {
   if (reader->n_operands >= TESELA__OPERANDS) /* impossible while each level adds at most two */
     return tesela__fail(reader->in.err, TESELA_E_LIMIT, (int64_t)at, "more than %d pending operands",
                         (int)TESELA__OPERANDS);
@@ -80,7 +80,7 @@ static tesela_status expression_call_body(tesela__function_call *call, int32_t i
   reader->depth--;
   reader->n_operands = call->base;
   int32_t base = 0;
-  status = expression_push(reader, call->at, &base);
+  status = base_push(reader, call->at, &base);
   if (status != TESELA_OK) return status;
   status = call->evaluate(call, &reader->operand[base], reader->in.err);
   return status == TESELA_OK ? TESELA_OK : expression_refused(reader, call->at, status);
@@ -174,7 +174,7 @@ static tesela_status expression_fragment(tesela__expression_reader *reader, size
     return expression_unknown(reader, "function or fragment", head, near);
   }
   size_t length = fragment_length(reader), at = reader->in.at;
-  tesela_status status = expression_push(reader, at, &base);
+  tesela_status status = base_push(reader, at, &base);
   if (status != TESELA_OK) return status;
   reader->operand[base].kind = TESELA__OPERAND_REGISTER;
   status = tesela_fragment_find(name, length, &reader->operand[base].registers, NULL, reader->in.err);

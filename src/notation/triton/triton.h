@@ -178,11 +178,6 @@ tesela_status tesela__triton_memory(const tesela__triton *of, const int64_t *sha
 
 /* ---- triton_layout.c ---- */
 
-/* The linear layout of an encoding for a shape: inputs register, lane, warp, block; offset, block; row, col, block. Outputs dim0,
- * dim1, .. */
-tesela_status tesela__triton_linear(const char *text, size_t length, const char *definitions,
-                                    size_t definitions_length, int32_t rank, const int64_t *shape,
-                                    tesela_linear *out, tesela_error *err);
 /* The relation of a padded layout, which is not linear: the offset, split at each interval. */
 tesela_status tesela__triton_padded(const tesela__triton *of, const tesela__triton_bits *bits,
                                     tesela_layout *layout, tesela_error *err);

@@ -95,11 +95,13 @@ static tesela_status triton_check_blocks(tesela__triton *of, tesela_error *err) 
 /* ---- bases ---- */
 
 static tesela_status triton_check_bases(const tesela__triton *of, tesela_error *err) {
+  /* linear layouts, and tiles of WMMA in registers and warps, may have any bases */
+  bool free = of->kind == TESELA__TRITON_LINEAR || of->kind == TESELA__TRITON_SHARED_LINEAR;
   for (int32_t in = 0; in < TESELA__TRITON_INS; in++)
     for (int32_t k = 0; k < of->n_bases[in]; k++)
       for (int32_t d = 0; d < of->rank; d++)
-        if (of->bases[in][k][d] != 0 && !tesela__triton_is_power(of->bases[in][k][d]) &&
-            of->kind != TESELA__TRITON_LINEAR && of->kind != TESELA__TRITON_SHARED_LINEAR)
+        if (of->bases[in][k][d] != 0 && !tesela__triton_is_power(of->bases[in][k][d]) && !free &&
+            (of->kind != TESELA__TRITON_WMMA || in == TESELA__TRITON_BLOCK))
           return tesela__fail(err, TESELA_E_INVALID, -1,
                               "a basis moves dim %" PRId32 " by %" PRId64 "; expected 0 or a power of two", d,
                               of->bases[in][k][d]);
@@ -199,10 +201,7 @@ static tesela_status triton_check_wmma(tesela__triton *of, tesela_error *err) {
   if (version < 1 || version > 3)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
                         "tesela reads amd_wmma of versions 1 to 3, not %" PRId64, version);
-  if (of->rank < 2)
-    return tesela__fail(err, TESELA_E_INVALID, -1,
-                        of->rank == 1 ? "amd_wmma needs at least 2 dims"
-                                      : "ctaLayout has no bases, so the rank is unknown");
+  if (of->rank == 1) return tesela__fail(err, TESELA_E_INVALID, -1, "amd_wmma needs at least 2 dims");
   if ((shape[0] != 16 && (shape[0] != 32 || version != 3)) || shape[1] != 16)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
                         "instrShape is %" PRId64 "x%" PRId64 "; expected 16x16%s", shape[0], shape[1],
@@ -294,6 +293,7 @@ static void triton_check_rank(tesela__triton *of) {
   for (size_t i = 0; of->rank == 0 && i < sizeof of_rank / sizeof of_rank[0]; i++)
     of->rank = of->n_list[of_rank[i]];
   if (of->rank == 0) of->rank = (int32_t)tesela__min(of->number[TESELA__TRITON_OF_RANK], TESELA__TRITON_RANK);
+  if (of->rank == 0 && of->kind == TESELA__TRITON_NVMMA) of->rank = 2; /* Triton's default */
 }
 
 tesela_status tesela__triton_check(tesela__triton *of, tesela_error *err) {

@@ -76,7 +76,9 @@ static tesela_status triton_check_shape(const tesela__triton *of, int32_t rank, 
 static tesela_status triton_to_bits(tesela__triton *of, int32_t rank, const int64_t *shape,
                                     int32_t element_bits, tesela__triton_bits *bits, tesela_error *err) {
   int64_t full[TESELA__TRITON_RANK];
-  if (of->rank == 0 && rank <= TESELA__TRITON_RANK) of->rank = rank; /* nvmma_shared has no rank */
+  bool bases = of->kind == TESELA__TRITON_LINEAR || of->kind == TESELA__TRITON_SHARED_LINEAR;
+  if (of->rank == 0 && rank >= (bases ? 1 : 2) && rank + of->n_slices <= TESELA__TRITON_RANK)
+    of->rank = rank + of->n_slices; /* amd_wmma of one warp has no bases that show its rank */
   tesela_status status = triton_check_shape(of, rank, shape, err);
   if (status != TESELA_OK) return status;
   for (int32_t d = 0; d < rank; d++) full[d] = shape[d];
@@ -126,10 +128,10 @@ static const char *triton_in_name(const tesela__triton *of, int32_t in) {
   return triton_in_memory(of) ? memory[in] : registers[in];
 }
 
-/* With `holes`, bases of 0, but those of blocks, move one more output: their places hold nothing. */
+/* Bases of 0 in memory with gaps move one more output, `hole`: their places hold nothing. */
 static tesela_status triton_to_linear(const tesela__triton *of, const tesela__triton_bits *bits,
-                                      const int64_t *shape, bool holes, tesela_linear *out,
-                                      tesela_error *err) {
+                                      const int64_t *shape, tesela_linear *out, tesela_error *err) {
+  bool gaps = of->kind == TESELA__TRITON_NVMMA || of->kind == TESELA__TRITON_TENSOR_MEMORY;
   int32_t n = 0, at[TESELA__TRITON_RANK + 1] = {0}, hole = 0;
   memset(out, 0, sizeof *out);
   for (int32_t d = 0; d < bits->rank; d++) {
@@ -156,31 +158,12 @@ static tesela_status triton_to_linear(const tesela__triton *of, const tesela__tr
                               d, bits->basis[in][k][d], shape[d]);
         word |= (uint64_t)bits->basis[in][k][d] << at[d];
       }
-      if (word == 0 && holes && in != TESELA__TRITON_BLOCK) word = UINT64_C(1) << (at[bits->rank] + hole++);
+      if (word == 0 && gaps && in != TESELA__TRITON_BLOCK) word = UINT64_C(1) << (at[bits->rank] + hole++);
       out->basis[n] = word;
     }
   }
   if (hole > 0) out->out[out->n_outs++] = (tesela_linear_dim){"hole", hole};
   return TESELA_OK;
-}
-
-tesela_status tesela__triton_linear(const char *text, size_t length, const char *definitions,
-                                    size_t definitions_length, int32_t rank, const int64_t *shape,
-                                    tesela_linear *out, tesela_error *err) {
-  tesela__triton_text read;
-  tesela__triton_bits bits;
-  tesela_status status = tesela__triton_parse(text, length, definitions, definitions_length, &read, err);
-  if (status != TESELA_OK) return status;
-  if (read.has_array) {
-    rank = read.array.rank;
-    shape = read.array.dim;
-  } else if (rank < 0) {
-    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "an encoding needs a shape");
-  }
-  if (read.encoding.kind == TESELA__TRITON_PADDED)
-    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "padded_shared is not a linear layout");
-  status = triton_to_bits(&read.encoding, rank, shape, read.bits > 0 ? read.bits : 8, &bits, err);
-  return status == TESELA_OK ? triton_to_linear(&read.encoding, &bits, shape, false, out, err) : status;
 }
 
 /* ---- the relation ---- */
@@ -222,16 +205,37 @@ static tesela_status triton_relation(const tesela__triton *of, const tesela__tri
                                      tesela_layout *layout, tesela_error *err) {
   tesela_linear linear;
   int64_t shape[TESELA__TRITON_RANK + 1];
-  bool holes = of->kind == TESELA__TRITON_NVMMA || of->kind == TESELA__TRITON_TENSOR_MEMORY;
   if (of->kind == TESELA__TRITON_PADDED)
     return triton_padded_relation(of, bits, array, whole, width, layout, err);
-  tesela_status status = triton_to_linear(of, bits, whole, holes, &linear, err);
+  tesela_status status = triton_to_linear(of, bits, whole, &linear, err);
   if (status != TESELA_OK) return status;
   for (int32_t d = 0; d < array->rank; d++) shape[d] = array->dim[d];
-  holes = linear.n_outs > array->rank;
+  bool holes = linear.n_outs > array->rank;
   if (holes) shape[array->rank] = INT64_C(1) << linear.out[array->rank].bits;
   status = tesela_linear_to_layout(&linear, array->dtype, width, linear.n_outs, shape, layout, err);
   return status == TESELA_OK && holes ? triton_without_holes(layout, err) : status;
+}
+
+/* Several buffers one after the other: a dim before the others, in steps of the memory of one. */
+static tesela_status triton_buffers(int64_t count, tesela_layout *layout, tesela_error *err) {
+  int64_t size = layout->axis[0].extent, extent;
+  tesela_status status = tesela_layout_unsqueeze(layout, 0, layout, err);
+  if (status == TESELA_OK) status = tesela_layout_expand(layout, 0, count, layout, err);
+  if (status == TESELA_OK && layout->n_digits == TESELA_MAX_DIGITS)
+    status = tesela__fail(err, TESELA_E_LIMIT, -1, "more than %d digits", TESELA_MAX_DIGITS);
+  if (status == TESELA_OK && !tesela__mul(size, count, &extent))
+    status = tesela__fail(err, TESELA_E_OVERFLOW, -1, "the number of places does not fit in 64 bits");
+  if (status != TESELA_OK) return status;
+  layout->finished = false;
+  layout->axis[0].extent = extent;
+  layout->digit[layout->n_digits++] =
+      (tesela_digit){.extent = count, .step = 1, .stride = size, .source = 0, .axis = 0, .join = -1};
+  return tesela_layout_finish(layout, err);
+}
+
+static bool triton_has_buffers(const tesela__triton *of, const tesela_xla_shape *array) {
+  return of->kind >= TESELA__TRITON_SWIZZLED && of->kind <= TESELA__TRITON_SHARED_LINEAR &&
+         of->kind != TESELA__TRITON_PADDED && of->rank > 0 && array->rank == of->rank + 1;
 }
 
 /* Has the array that is given beside a text the dims and, if it has one, the type of the text? */
@@ -245,6 +249,7 @@ tesela_status tesela__triton_read(const char *text, size_t length, const tesela_
                                   tesela_any_layout *out, tesela_error *err) {
   tesela__triton_text read;
   tesela__triton_bits bits;
+  tesela_xla_shape one;
   int64_t whole[TESELA__TRITON_RANK];
   int32_t width = 8;
   tesela_status status =
@@ -263,13 +268,21 @@ tesela_status tesela__triton_read(const char *text, size_t length, const tesela_
     return tesela__fail(err, TESELA_E_UNSUPPORTED, 0, "a Triton layout needs type and dims before it: %s",
                         "f32[32,16] #ttg.blocked<{sizePerThread = [1, 4], ..}>");
   }
+  /* an array with one dim more than its encoding of shared memory: buffers of a pipeline */
+  bool buffers = triton_has_buffers(&read.encoding, &read.array);
+  one = read.array;
+  if (buffers) {
+    one.rank--;
+    memmove(one.dim, one.dim + 1, sizeof one.dim - sizeof one.dim[0]);
+  }
   if (read.has_array)
-    memcpy(whole, read.array.dim, sizeof whole);
+    memcpy(whole, one.dim, sizeof whole);
   else
-    triton_whole_shape(&read.encoding, &read.array, whole);
-  status = triton_to_bits(&read.encoding, read.array.rank, whole, width, &bits, err);
+    triton_whole_shape(&read.encoding, &one, whole);
+  status = triton_to_bits(&read.encoding, one.rank, whole, width, &bits, err);
   if (status == TESELA_OK)
-    status = triton_relation(&read.encoding, &bits, &read.array, whole, width, &out->relation, err);
+    status = triton_relation(&read.encoding, &bits, &one, whole, width, &out->relation, err);
+  if (status == TESELA_OK && buffers) status = triton_buffers(read.array.dim[0], &out->relation, err);
   if (status != TESELA_OK && err && err->at < 0) err->at = 0;
   return status;
 }
