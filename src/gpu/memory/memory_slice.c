@@ -7,7 +7,7 @@
 #include "gpu/memory/tile_memory.h"
 #include "layout/factor.h"
 
-/* Append the modes of dim d of a relation. False if they are no modes. */
+/* Append the modes of dim d of a relation. *fits is false if its digits cut it unevenly. */
 static tesela_status tile_cut(const tesela_layout *core, int32_t d, tesela__tile_parts *parts, bool *fits,
                               tesela_error *err) {
   tesela__factors factors;
