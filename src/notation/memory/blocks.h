@@ -35,6 +35,11 @@ tesela_status tesela__blocks_lower(const tesela__blocks *blocks, tesela_dtype dt
 tesela_status tesela__blocks_find(const tesela_layout *layout, const char *words, tesela__blocks *blocks,
                                   tesela_translation *answer, tesela_error *err);
 
+/* The same where outer dims may have any stride that is a multiple of the inner blocks: the only candidate, with as few inner blocks as
+ * possible, for the caller to compare. The strides are in places, 0 for dims without outer part. For layouts with elements, on one axis. */
+tesela_status tesela__blocks_with_strides(const tesela_layout *layout, tesela__blocks *blocks,
+                                          int64_t *strides, bool *found, tesela_error *err);
+
 /* Let the outer dims be in the order of the array: others, which are not 1, become inner blocks. False: too many blocks. */
 bool tesela__blocks_in_order(tesela__blocks *blocks, const int64_t *shape);
 
