@@ -397,7 +397,7 @@ static void mistakes_are_said_with_their_place(void **state) {
       {"f32[4,4] x.reshape(2, 9)", TESELA_E_MISMATCH, 24, "a shape of 18 elements; the array has 16"},
       {"numpy: f32[4,4] x.transpoze(1, 0)", TESELA_E_SYNTAX, 18,
        "unknown method 'transpoze'; did you mean transpose?"},
-      {"numpy: f32[4,4] x.reshape(((2, 8)", TESELA_E_SYNTAX, 28, "expected a number, found '('"},
+      {"numpy: f32[4,4] x.reshape((((2, 8)", TESELA_E_SYNTAX, 28, "expected a number, found '('"},
       {"numpy: f32[4,4] x[1:3]", TESELA_E_UNSUPPORTED, 18, "an index that leaves out elements"},
       {"numpy: f32[4,4] x[1:3, :]", TESELA_E_UNSUPPORTED, 18, "an index that leaves out elements"},
       {"f32[4,4] x.transpose(0, 0)", TESELA_E_INVALID, 26, "expected each dim once"},

@@ -76,7 +76,8 @@ static tesela_status triton_check_shape(const tesela__triton *of, int32_t rank, 
 static tesela_status triton_to_bits(tesela__triton *of, int32_t rank, const int64_t *shape,
                                     int32_t element_bits, tesela__triton_bits *bits, tesela_error *err) {
   int64_t full[TESELA__TRITON_RANK];
-  if (of->rank == 0 && rank >= 2 && rank + of->n_slices <= TESELA__TRITON_RANK)
+  bool bases = of->kind == TESELA__TRITON_LINEAR || of->kind == TESELA__TRITON_SHARED_LINEAR;
+  if (of->rank == 0 && rank >= (bases ? 1 : 2) && rank + of->n_slices <= TESELA__TRITON_RANK)
     of->rank = rank + of->n_slices; /* amd_wmma of one warp has no bases that show its rank */
   tesela_status status = triton_check_shape(of, rank, shape, err);
   if (status != TESELA_OK) return status;
@@ -234,7 +235,7 @@ static tesela_status triton_buffers(int64_t count, tesela_layout *layout, tesela
 
 static bool triton_has_buffers(const tesela__triton *of, const tesela_xla_shape *array) {
   return of->kind >= TESELA__TRITON_SWIZZLED && of->kind <= TESELA__TRITON_SHARED_LINEAR &&
-         of->kind != TESELA__TRITON_PADDED && array->rank == of->rank + 1;
+         of->kind != TESELA__TRITON_PADDED && of->rank > 0 && array->rank == of->rank + 1;
 }
 
 /* Has the array that is given beside a text the dims and, if it has one, the type of the text? */
