@@ -229,9 +229,9 @@ TESELA_API tesela_status tesela_target_print(const tesela_target *target, const 
  *   flip   = axis "^=" bits {"^" bits}
  *   bits   = [N "*"] (part | "(" part ")") of an axis, which ends in "% N"; powers of two
  *
- * "/" is rounded down; "*", "/" and "%" bind most and are done from left to right, then "+" and "-", also as signs; "^" binds least. An element is at all values of its copies. Of a place that a
- * sum gives, each flip exchanges the bits that its right side has, all at once, from the places of the sums. Places that no
- * element has are padding.
+ * "/" is rounded down. "*", "/" and "%" are done from left to right, before "+" and "-", signs too; "^" comes last. An element is at
+ * all values of its copies. Of a place that a sum gives, each flip exchanges the bits that its right side has, all at once, from
+ * the places of the sums. Places that no element has are padding.
  *
  * Two parts of a name that overlap add up; a part cannot be in two sums. A sum that is divided or XORed is one of these, with a name
  * or without: 100*((d0 + 3)/4). Divisors and moduli of one name must divide each other, unless they are the greedy split of the

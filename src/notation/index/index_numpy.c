@@ -247,16 +247,6 @@ static tesela_status numpy_arguments(numpy *x) {
       item = true;
     } else if (item) {
       if (x->n < 0) x->n = 0;
-<<<<<<< HEAD
-      bool named = tesela__read_take_text(r, "axis") || tesela__read_take_text(r, "axes") ||
-                   tesela__read_take_text(r, "pad_width");
-      if (named) status = tesela__read_expect(r, '=', "and numbers");
-      if (named && status == TESELA_OK && depth < 2 && tesela__read_peek(r) == '(') continue;
-      if (status == TESELA_OK && x->n == NUMPY_NUMBERS)
-        return numpy_fail(x, TESELA_E_LIMIT, "more than 64 numbers");
-      if (status == TESELA_OK)
-        status = tesela__read_integer(r, "a number", -INT64_MAX, INT64_MAX, &x->number[x->n]);
-=======
       if (tesela__read_take_text(r, "axis") || tesela__read_take_text(r, "axes") ||
           tesela__read_take_text(r, "pad_width")) {
         status = tesela__read_expect(r, '=', "and numbers");
@@ -264,7 +254,6 @@ static tesela_status numpy_arguments(numpy *x) {
       }
       if (x->n == NUMPY_NUMBERS) return numpy_fail(x, TESELA_E_LIMIT, "more than 64 numbers");
       status = tesela__read_integer(r, "a number", -INT64_MAX, INT64_MAX, &x->number[x->n]);
->>>>>>> main
       x->n++;
       item = false;
     } else {
