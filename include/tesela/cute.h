@@ -58,7 +58,7 @@ TESELA_API tesela_status tesela_cute_parse(tesela_cute *out, const char *text, s
                                            tesela_error *err);
 
 /// Print a CuTe layout in the canonical spelling: no blanks, except around the "o" of a composition; strides of extent 1 are 0.
-/// Reading it gives the same layout, except those strides.
+/// Reading it gives the same layout, except for those strides.
 ///
 /// Example: "((2,2),(4,2)):((4,16),(1,8))"; "(4,1):(1,0)"; "Sw<3,3,3> o 0 o (8,64):(64,1)"; offset 8 without a swizzle:
 /// "Sw<0,0,0> o 8 o (4,8):(8,1)".
@@ -167,9 +167,12 @@ TESELA_API tesela_status tesela_cute_right_inverse(const tesela_cute *a, tesela_
 ///
 /// Example: (4,8):(10,1): (10,4):(4,1). (3,2):(2,3): (2,4):(2,1).
 ///
-/// @return TESELA_OK; TESELA_E_UNSUPPORTED with TESELA_REASON_NOT_INJECTIVE and two coordinates in `counter`; TESELA_E_RANGE for values
-///         below 0; TESELA_E_LIMIT if the strides do not nest and no inverse is found for a layout of up to 512 coordinates. O(leaves^2)
-///         for strides that nest.
+/// If each stride of A divides the next and is above all that the smaller ones reach, the result comes directly. For other layouts of up
+/// to 512 coordinates all extents are tried.
+///
+/// @return TESELA_OK; TESELA_E_UNSUPPORTED with TESELA_REASON_NOT_INJECTIVE and two coordinates in `counter`, or with
+///         TESELA_REASON_NOT_EXPRESSIBLE if no extents and strides are right: (3,3):(2,3); TESELA_E_RANGE for values below 0;
+///         TESELA_E_LIMIT, undecided, for larger layouts whose strides do not nest, or a long search. O(leaves^2) or some milliseconds.
 TESELA_API tesela_status tesela_cute_left_inverse(const tesela_cute *a, tesela_cute *out,
                                                   tesela_cute_counter *counter, tesela_error *err);
 
@@ -206,7 +209,7 @@ typedef enum tesela_cute_form {
   TESELA_CUTE_TILED,   ///< ((T0,T1),R0,R1,x,y)
   TESELA_CUTE_FLAT,    ///< (T0,T1,R0,R1,x,y)
   TESELA_CUTE_BLOCKED, ///< product by a layout: mode k is (mode k of the left, mode k of the right)
-  TESELA_CUTE_RAKED    ///< the same, the right one first
+  TESELA_CUTE_RAKED    ///< the same, the right one first; each mode is coalesced
 } tesela_cute_form;
 
 /// Divide: A composed with (B, the complement of B in the size of A).

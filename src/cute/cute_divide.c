@@ -220,7 +220,7 @@ static tesela_status cute_interleaved_product(const tesela_cute *a, const tesela
     return status;
   status = cute_multiply_one(&block, &tiles, &product, counter, err);
   if (status == TESELA_OK) (void)cute_fits(cute_interleave(&product, raked, out), &status, err);
-  return status;
+  return status == TESELA_OK && raked ? tesela_cute_coalesce(out, rank, out, err) : status;
 }
 
 /* ---- functions of cute.h ---- */

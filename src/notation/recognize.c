@@ -308,6 +308,21 @@ bool tesela__looks_code(const char *text, size_t length) {
   return false;
 }
 
+/* #tpu.vpad<..>, #tpu.tiled<..> */
+bool tesela__looks_mosaic(const char *text, size_t length) {
+  return looks_begin(text, length, "#tpu.vpad<") || looks_begin(text, length, "#tpu.tiled<");
+}
+
+/* TiledLayout(tiling=..) */
+bool tesela__looks_mosaicgpu(const char *text, size_t length) {
+  return begins_call(text, length, "TiledLayout", '(');
+}
+
+/* #iree_encoding.layout<..>, #iree_cpu.cpu_encoding_resolver<..> */
+bool tesela__looks_iree(const char *text, size_t length) { return looks_begin(text, length, "#iree_"); }
+
+bool tesela__looks_xegpu(const char *text, size_t length) { return looks_begin(text, length, "#xegpu."); }
+
 /* S[(8, 16) : (16, 1)] + .., TileLayout(S[..]) */
 bool tesela__looks_axe(const char *text, size_t length) {
   return begins_call(text, length, "S", '[') ||

@@ -6,6 +6,7 @@ That refusals are right is checked by tests/unit/test_cute_algebra.c.
 
 import os
 import random
+from fractions import Fraction
 
 import pytest
 from command import ask
@@ -149,3 +150,75 @@ def test_tables_and_relations():
     for k, answer in zip(relations, ask(*places)):
         assert answer["places"] == expected[k], requests[k]
     assert 30 < len(relations) < 270
+
+
+# ---- left inverses: all extents are tried, and the strides solved in fractions ----
+
+
+def solution(rows):
+    """Numbers x with sum of coefficient * x = right side, for rows of coefficients and the right side; the free ones are 0. None: none.
+    The second result: are some free?"""
+    rows = [[Fraction(number) for number in row] for row in rows]
+    n, pivots = len(rows[0]) - 1, []
+    for column in range(n):
+        at = len(pivots)
+        found = next((k for k in range(at, len(rows)) if rows[k][column]), None)
+        if found is None:
+            continue
+        rows[at], rows[found] = rows[found], rows[at]
+        rows[at] = [x / rows[at][column] for x in rows[at]]
+        for k, row in enumerate(rows):
+            if k != at and row[column]:
+                rows[k] = [x - row[column] * y for x, y in zip(row, rows[at])]
+        pivots.append(column)
+    if any(row[-1] for row in rows[len(pivots) :]):
+        return None, False
+    found = [Fraction(0)] * n
+    for k, column in enumerate(pivots):
+        found[column] = rows[k][-1]
+    return found, len(pivots) < n
+
+
+def chains(most):
+    """All lists of extents but the last, which has no end."""
+    yield []
+    for extent in range(2, most + 1):
+        for rest in chains(most // extent):
+            yield [extent, *rest]
+
+
+def has_left_inverse(values):
+    """True, False, or None where fractions leave it open."""
+    is_open = False
+    for extents in chains(max(values)):
+        rows = []
+        for i, place in enumerate(values):
+            row = []
+            for extent in extents:
+                row.append(place % extent)
+                place //= extent
+            rows.append([*row, place, i])
+        found, free = solution(rows)
+        if found and all(x.denominator == 1 for x in found):
+            return True
+        is_open = is_open or (found is not None and free)
+    return None if is_open else False
+
+
+def test_left_inverses():
+    random.seed(SEED)
+    drawn = []
+    while len(drawn) < 250:
+        a = [(random.choice([2, 2, 3, 4]), random.randint(1, 9)) for _ in range(random.randint(2, 3))]
+        values = [value(a, i) for i in range(size(a))]
+        if len(set(values)) == len(values) and max(values) < 40:
+            drawn.append((a, values))
+    answers = ask(*({"op": "cute", "do": "left_inverse", "args": [text(a)]} for a, _ in drawn))
+    verdicts = []
+    for (a, values), answer in zip(drawn, answers):
+        exists = has_left_inverse(values)
+        code = "OK" if answer["ok"] else answer["error"]["code"]
+        verdicts.append(code)
+        assert code in {True: ["OK"], False: ["NOT_EXPRESSIBLE", "LIMIT"], None: ["OK", "LIMIT"]}[exists], (text(a), answer)
+    print({code: verdicts.count(code) for code in set(verdicts)})
+    assert verdicts.count("NOT_EXPRESSIBLE") >= 25 and verdicts.count("LIMIT") <= 12
