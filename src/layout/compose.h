@@ -7,8 +7,8 @@
 
 #include "layout/layout.h"
 
-/* The XOR stage of inner as one on outer's places, before outer's own: n <= 64 bits and their images. TESELA_E_MISMATCH if its bits
- * are no bits of outer's places. */
+/* The XOR stage of inner as one on outer's places, before outer's own: n <= 64 bits and their images. TESELA_E_MISMATCH unless its
+ * bits are bits of outer's places. */
 tesela_status tesela__turn_swizzle(const tesela_layout *outer, const tesela_layout *inner, int32_t *n,
                                    tesela_axis_bit *bit, uint64_t *image, tesela_error *err);
 

@@ -46,14 +46,14 @@ static bool turned_bit(const tesela_layout *flat, int32_t k, tesela_axis_bit *ou
   return false; /* a bit that no element number has set */
 }
 
-/* Steps that do not divide each other: a bit of the number is no bit of a digit. */
+/* Do steps divide each other, so that bits of the number may be bits of digits? */
 static bool turned_is_even(const tesela_layout *flat) {
   return flat->n_joins == 0 && tesela__chain_is_even(flat, tesela__chain_of(flat, 0));
 }
 
 static tesela_status turned_refuse(tesela_error *err) {
   return tesela__fail(err, TESELA_E_MISMATCH, -1,
-                      "the inner layout has a swizzle whose bits are no bits of outer's places");
+                      "the inner layout has a swizzle whose bits are mixed by the outer one");
 }
 
 tesela_status tesela__turn_swizzle(const tesela_layout *outer, const tesela_layout *inner, int32_t *n,

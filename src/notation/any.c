@@ -154,7 +154,7 @@ static const tesela__notation_row any_rows[] = {
 
 enum { ANY_ROWS = sizeof any_rows / sizeof any_rows[0], ANY_NAMES = 200 };
 
-/* Targets of tesela_translate beside the rows: kinds of the row register that are no register layouts. */
+/* Targets of tesela_translate beside the rows: tiles, which the row register reads, too. */
 static const tesela__notation_row any_targets[] = {
     {.facts = {.name = "shared", .words = "a tile in shared memory", .written = true},
      .read = tesela__any_read_expression,
