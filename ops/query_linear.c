@@ -3,7 +3,6 @@
  * query_linear.c - the op linear_layout: each `do` is a row of a table.
  */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -336,8 +335,25 @@ static void show_contradiction(tesela_request *q, const tesela_translation *t) {
   request_counter_example(q, &object);
 }
 
+/* Beside an input of Triton, those that are missing: register, lane, warp and block, or offset and block. */
+static tesela_status add_inputs(tesela_request *q, tesela_linear *a) {
+  static const char *const order[] = {"offset", "register", "lane", "warp", "block"};
+  bool there[5] = {false};
+  for (int32_t i = 0; i < a->n_ins; i++)
+    for (int k = 0; k < 5; k++) there[k] = there[k] || strcmp(a->in[i].name, order[k]) == 0;
+  bool registers = there[1] || there[2] || there[3];
+  for (int k = registers ? 1 : 4; k < 5 && (registers || there[0]); k++) {
+    tesela_linear one;
+    if (there[k]) continue;
+    tesela_status status = tesela_linear_zeros_1d(1, order[k], "dim0", 1, &one, q->err);
+    one.n_outs = 0;
+    if (status == TESELA_OK) status = tesela_linear_product(a, &one, a, q->err);
+    if (status != TESELA_OK) return status;
+  }
+  return TESELA_OK;
+}
+
 static tesela_status do_from_encoding(tesela_request *q, const linear_do *how) {
-  static const char *const order[] = {"register", "lane", "warp", "block"};
   const tesela_value *text;
   tesela_any_layout any;
   tesela_layout layout;
@@ -352,50 +368,40 @@ static tesela_status do_from_encoding(tesela_request *q, const linear_do *how) {
     show_contradiction(q, &answer);
     return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1, "this is not a linear layout: %s", answer.reason);
   }
-  /* Triton's inputs, all of them. */
-  bool memory = a.n_ins > 0 && strcmp(a.in[0].name, "offset") == 0, known = memory;
-  for (int32_t i = 0; i < a.n_ins; i++) known = known || strcmp(a.in[i].name, "register") == 0;
-  for (int k = memory ? 3 : 0; k < 4 && known; k++) {
-    tesela_linear none;
-    bool there = false;
-    for (int32_t i = 0; i < a.n_ins; i++) there = there || strcmp(a.in[i].name, order[k]) == 0;
-    if (there || tesela_linear_zeros_1d(1, order[k], "dim0", 1, &none, NULL) != TESELA_OK) continue;
-    none.n_outs = 0;
-    status = tesela_linear_product(&a, &none, &a, q->err);
-    if (status != TESELA_OK) return status;
-  }
+  status = add_inputs(q, &a);
+  if (status != TESELA_OK) return status;
   if (answer.verdict != TESELA_EXACT)
     tesela_put_key_text(q->out, "verdict", tesela_verdict_name(answer.verdict));
   return put_layout(q, TESELA_OK, &a);
 }
 
-/* The text of a relation that any reader of layouts takes: Triton's attribute after the array, or index arithmetic. */
+static const tesela_notation *notation_of(const char *name) {
+  const tesela_notation *notation = NULL;
+  for (int32_t i = 0; (notation = tesela_notation_at(i)) != NULL && strcmp(notation->name, name) != 0; i++)
+    continue;
+  return notation;
+}
+
+/* A text that any reader of layouts takes: Triton's attribute after the array, or index arithmetic. */
 static tesela_status do_to_layout(tesela_request *q, const linear_do *how) {
   tesela_linear a;
-  tesela_any_layout any = {.kind = TESELA_KIND_RELATION};
+  tesela_any_layout any = {.kind = TESELA_KIND_RELATION, .notation = notation_of("map")};
+  tesela_translation answer;
+  tesela_buffer nothing = {NULL, 0, 0};
+  tesela_writer measure = tesela_buffer_writer(&nothing);
   int64_t shape[TESELA_LINEAR_DIMS];
   (void)how;
   tesela_status status = linear_value_read(q, "a", &a);
+  if (status == TESELA_OK) status = add_inputs(q, &a);
   if (status != TESELA_OK) return status;
   for (int32_t i = 0; i < a.n_outs; i++) shape[i] = (int64_t)1 << a.out[i].bits;
   status = tesela_linear_to_layout(&a, TESELA_DTYPE_NONE, 8, a.n_outs, shape, &any.relation, q->err);
   if (status != TESELA_OK) return status;
-  tesela_translation answer;
-  tesela_buffer nothing = {NULL, 0, 0};
-  tesela_writer to = tesela_buffer_writer(&nothing);
-  bool triton =
-      tesela_translate(&any, "triton", &to, &answer, NULL) == TESELA_OK && answer.verdict == TESELA_EXACT;
-  to = tesela_put_key_begin(q->out, "text");
-  if (triton) {
-    char array[24 * TESELA_LINEAR_DIMS];
-    size_t n = 0;
-    for (int32_t i = 0; i < a.n_outs; i++)
-      n += (size_t)snprintf(array + n, sizeof array - n, "%c%" PRId64, i ? ',' : '[', shape[i]);
-    n += (size_t)snprintf(array + n, sizeof array - n, "] ");
-    if (to.write(to.user, array, n) == 0) status = tesela_translate(&any, "triton", &to, &answer, q->err);
-  } else {
-    status = tesela_map_print(&any.relation, &to, q->err);
-  }
+  if (tesela_translate(&any, "triton", &measure, &answer, NULL) == TESELA_OK &&
+      answer.verdict == TESELA_EXACT)
+    any.notation = notation_of("triton");
+  tesela_writer to = tesela_put_key_begin(q->out, "text");
+  status = tesela_any_print(&any, &to, q->err);
   tesela_put_text_end(q->out);
   return status;
 }

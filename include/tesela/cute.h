@@ -58,7 +58,7 @@ TESELA_API tesela_status tesela_cute_parse(tesela_cute *out, const char *text, s
                                            tesela_error *err);
 
 /// Print a CuTe layout in the canonical spelling: no blanks, except around the "o" of a composition; strides of extent 1 are 0.
-/// Reading it gives the same layout, except those strides.
+/// Reading it gives the same layout, except for those strides.
 ///
 /// Example: "((2,2),(4,2)):((4,16),(1,8))"; "(4,1):(1,0)"; "Sw<3,3,3> o 0 o (8,64):(64,1)"; offset 8 without a swizzle:
 /// "Sw<0,0,0> o 8 o (4,8):(8,1)".

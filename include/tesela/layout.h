@@ -495,7 +495,10 @@ TESELA_API tesela_status tesela_layout_compare(const tesela_layout *a, const tes
 /// Example: inner f32[3,5]{1,0:T(2,2)} (24 places) and outer a permutation p -> 23 - p of 24 elements:
 /// element (2,3) is at 23 - 17 = 6.
 ///
-/// @return TESELA_OK; TESELA_E_MISMATCH if inner has more or less than one axis, replicas, a swizzle or more places
+/// A swizzle of inner becomes one of the result if the bits that it reads or changes are single bits of outer's places: outer has
+/// powers of two there, and no sum carries into them.
+///
+/// @return TESELA_OK; TESELA_E_MISMATCH if inner has more or less than one axis, replicas, another swizzle or more places
 ///         than outer has elements, or if the element widths differ; TESELA_E_LIMIT.
 TESELA_API tesela_status tesela_layout_compose(const tesela_layout *outer, const tesela_layout *inner,
                                                tesela_layout *out, tesela_error *err);

@@ -9,12 +9,10 @@
  * modes are forced, unless e is on one dim at a multiple of its greatest step: then it may be the step of a new leaf.
  */
 #include "cute/cute_factor.h"
+#include "layout/layout.h"
 
 int64_t tesela__cute_xor(const tesela__cute_modes *modes, int64_t place) {
-  int64_t mask = (INT64_C(1) << modes->bits) - 1;
-  if (place < 0) return place;
-  if (modes->shift >= 0) return place ^ ((place >> (modes->base + modes->shift) & mask) << modes->base);
-  return place ^ ((place >> modes->base & mask) << (modes->base - modes->shift));
+  return place < 0 ? place : tesela__xor(modes->bits, modes->base, modes->shift, place);
 }
 
 int64_t tesela__cute_sum(const tesela__cute_modes *modes, const int64_t *index) {

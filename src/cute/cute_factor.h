@@ -55,6 +55,11 @@ tesela_status tesela__cute_factor_large(const tesela_layout *layout, tesela__cut
 tesela_status tesela__cute_factor(const tesela_layout *layout, tesela__cute_modes *modes,
                                   tesela__cute_conflict *conflict, tesela_error *err);
 
+/* The modes of values below 2^width: without XOR if possible, else with one if the modes are exact and neither begin above 0 nor run
+ * backwards. The conflict is that of modes without XOR. */
+tesela_status tesela__cute_factor_map(const tesela__cute_box *box, int32_t width, tesela__cute_modes *modes,
+                                      tesela__cute_conflict *conflict, tesela_error *err);
+
 /* Sw<bits,base,shift> of a place that is 0 or more. */
 int64_t tesela__cute_xor(const tesela__cute_modes *modes, int64_t place);
 

@@ -8,6 +8,7 @@
  */
 #include "cute/cute_algebra.h"
 #include "cute/cute_value.h"
+#include "layout/layout.h"
 
 static int64_t cute_magnitude(int64_t x) { return x < 0 ? -x : x; }
 
@@ -61,16 +62,10 @@ int64_t tesela__cute_sum_at(const tesela_cute *cute, int64_t i) {
 }
 
 tesela_status tesela__cute_place(const tesela_cute *cute, int64_t value, int64_t *place, tesela_error *err) {
-  const int64_t mask = ((int64_t)1 << cute->bits) - 1;
   if (cute->bits > 0 && value < 0)
     return tesela__fail(err, TESELA_E_RANGE, -1,
                         "the place before the XOR is %" PRId64 "; expected 0 or more", value);
-  if (cute->bits == 0)
-    *place = value;
-  else if (cute->shift >= 0)
-    *place = value ^ ((value >> (cute->base + cute->shift) & mask) << cute->base);
-  else
-    *place = value ^ ((value >> cute->base & mask) << (cute->base - cute->shift));
+  *place = cute->bits > 0 ? tesela__xor(cute->bits, cute->base, cute->shift, value) : value;
   return TESELA_OK;
 }
 

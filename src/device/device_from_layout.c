@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_from_layout.c - the device layout of a relation, or why there is none.
+ * device_from_layout.c - the device layout of a relation, or why nothing expresses it.
  *
  * The digits of each dim (layout/factor.h), with copies as replicated dims, are the device dims in the order of their strides. If each
  * stride is a multiple of the next smaller one, device dims have that room and are row-major; the last ones make a stick, and
@@ -227,6 +227,6 @@ tesela_status tesela_device_from_layout(const tesela_layout *layout, const tesel
   status = undevice_make(&s, out, err);
   if (status == TESELA_OK && answer->verdict == TESELA_IMPOSSIBLE && turned)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                        "not decided: a swizzle turns the copies of an element");
+                        "cannot decide: a swizzle turns the copies of an element");
   return status;
 }

@@ -5,7 +5,7 @@
  * Inner's digits, with their strides as weights, become the parts of a join J; outer's digits split J, through one more
  * join per dim if outer has several. The canonical form then removes the joins whose cuts fit.
  */
-#include "layout/layout.h"
+#include "layout/compose.h"
 
 static tesela_status check_operands(const tesela_layout *outer, const tesela_layout *inner, int64_t *elements,
                                     tesela_error *err) {
@@ -17,10 +17,9 @@ static tesela_status check_operands(const tesela_layout *outer, const tesela_lay
   if (inner->n_axes != 1)
     return tesela__fail(err, TESELA_E_MISMATCH, -1, "the inner layout has %" PRId32 " axes; expected 1",
                         inner->n_axes);
-  if (inner->swizzle.n > 0 || tesela_layout_copies(inner) != 1)
+  if (tesela_layout_copies(inner) != 1)
     return tesela__fail(err, TESELA_E_MISMATCH, -1,
-                        "the inner layout has %s, so its places are not element numbers",
-                        inner->swizzle.n > 0 ? "a swizzle" : "replicas");
+                        "the inner layout has replicas, so its places are not element numbers");
   if (inner->axis[0].extent > *elements)
     return tesela__fail(err, TESELA_E_MISMATCH, -1,
                         "the inner layout has %" PRId64 " places, the outer one only %" PRId64 " elements",
@@ -78,20 +77,43 @@ static void chain_digits(tesela_layout *out, const tesela_layout *outer, const t
   }
 }
 
+/* Without the stage of inner. */
+static tesela_status compose_plain(const tesela_layout *outer, const tesela_layout *inner,
+                                   tesela_layout *result, tesela_error *err) {
+  int64_t elements;
+  tesela_status status = check_operands(outer, inner, &elements, err);
+  if (status == TESELA_OK)
+    status = tesela_layout_begin(result, inner->dtype, inner->bits, inner->rank, inner->shape, err);
+  if (status != TESELA_OK) return status;
+  result->n_digits = 0;
+  if (!tesela__is_empty(inner)) chain_digits(result, outer, inner, elements);
+  result->n_axes = outer->n_axes;
+  for (int32_t a = 0; a < outer->n_axes; a++) result->axis[a] = outer->axis[a];
+  return TESELA_OK;
+}
+
 tesela_status tesela_layout_compose(const tesela_layout *outer, const tesela_layout *inner,
                                     tesela_layout *out, tesela_error *err) {
   TESELA__NEED(err, outer, inner, out);
-  int64_t elements;
-  tesela_status status = check_operands(outer, inner, &elements, err);
-  if (status != TESELA_OK) return status;
-  tesela_layout result;
-  status = tesela_layout_begin(&result, inner->dtype, inner->bits, inner->rank, inner->shape, err);
-  if (status != TESELA_OK) return status;
-  result.n_digits = 0;
-  if (!tesela__is_empty(inner)) chain_digits(&result, outer, inner, elements);
-  result.n_axes = outer->n_axes;
-  for (int32_t a = 0; a < outer->n_axes; a++) result.axis[a] = outer->axis[a];
-  result.swizzle = outer->swizzle;
-  status = tesela_layout_finish(&result, err);
+  tesela_layout result, plain;
+  tesela_axis_bit bit[64];
+  uint64_t image[64];
+  int32_t n = 0;
+  tesela_status status = compose_plain(outer, inner, &result, err);
+  if (status == TESELA_OK && inner->swizzle.n > 0 && !tesela__is_empty(inner)) {
+    plain = *inner; /* its places before the stage may reach further */
+    plain.finished = false;
+    memset(&plain.swizzle, 0, sizeof plain.swizzle);
+    status = tesela_layout_set_axis(&plain, 0, plain.axis[0].offset, -1, err);
+    if (status == TESELA_OK) status = tesela_layout_finish(&plain, err);
+    if (status == TESELA_OK) status = tesela__turn_swizzle(outer, inner, &n, bit, image, err);
+    if (status == TESELA_OK) status = compose_plain(outer, &plain, &result, err);
+    if (status == TESELA_OK) status = tesela_layout_add_bit_matrix(&result, n, bit, image, err);
+  }
+  if (status == TESELA_OK && outer->swizzle.n > 0) status = tesela__add_matrix(&result, &outer->swizzle, err);
+  if (status == TESELA_OK) status = tesela_layout_finish(&result, err);
+  if (status == TESELA_E_RANGE && n > 0) /* places of padding, by both stages in turn, may be outside */
+    status = tesela__fail(err, TESELA_E_MISMATCH, -1,
+                          "the inner layout has a swizzle, and padding leaves the axis");
   return status == TESELA_OK ? tesela_layout_canonical(&result, out, err) : status;
 }

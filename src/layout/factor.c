@@ -105,8 +105,9 @@ static tesela_status factor_predict(const tesela_layout *layout, int32_t n, cons
 }
 
 /* Compare the prediction with the layout: *at is the number of the first element that differs, or `elements`. */
-static tesela_status profile_factor_compare(const tesela_layout *layout, int32_t n, const tesela__factors *factors,
-                                    const int64_t *start, int64_t elements, int64_t *at, tesela_error *err) {
+static tesela_status profile_factor_compare(const tesela_layout *layout, int32_t n,
+                                            const tesela__factors *factors, const int64_t *start,
+                                            int64_t elements, int64_t *at, tesela_error *err) {
   tesela_layout predicted;
   tesela_difference difference;
   tesela_status status = factor_predict(layout, n, factors, &predicted, err);
@@ -145,8 +146,8 @@ static tesela_status factor_compare_window(const tesela_layout *layout, int32_t 
 }
 
 /* The next factor, from element `at`. */
-static tesela__no_factors profile_factor_add(const tesela_layout *layout, int32_t n, int64_t at, const int64_t *start,
-                                     tesela__factors *out) {
+static tesela__no_factors profile_factor_add(const tesela_layout *layout, int32_t n, int64_t at,
+                                             const int64_t *start, tesela__factors *out) {
   int64_t index[TESELA_MAX_RANK] = {0}, place[TESELA_MAX_AXES], rest = at;
   tesela__factor factor = {.step = at, .axis = -1};
   if (out->n == TESELA__MAX_FACTORS) return TESELA__MANY_FACTORS;

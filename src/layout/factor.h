@@ -41,8 +41,8 @@ tesela_status tesela__only_dims(const tesela_layout *layout, int32_t n, const in
                                 tesela_layout *out, tesela_error *err);
 
 /* The digits of the row-major number of n dims, most significant first: the only ones of least number that any greedy split
- * has. `layout` has one copy of each element. If there are none, *why says so and *at is the number of the first element that
- * has no digits. TESELA_E_UNSUPPORTED as tesela_layout_compare. */
+ * has. `layout` has one copy of each element. Without such digits *why has the reason, and *at is the number of the first element that
+ * contradicts. TESELA_E_UNSUPPORTED as tesela_layout_compare. */
 tesela_status tesela__factor_dims(const tesela_layout *layout, int32_t n, const int32_t *dims,
                                   tesela__factors *out, tesela__no_factors *why, int64_t *at,
                                   tesela_error *err);

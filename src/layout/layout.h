@@ -61,6 +61,12 @@ void tesela__swizzle_places(const tesela_layout *layout, int64_t *place);
 void tesela__unswizzle_places(const tesela_layout *layout, int64_t *place);
 int64_t tesela__swizzle(const tesela_layout *layout, int64_t place);
 
+/* A shifted XOR stage on one place of 0 or more, as tesela_swizzle defines it. */
+static inline int64_t tesela__xor(int32_t bits, int32_t base, int32_t shift, int64_t place) {
+  int32_t from = shift < 0 ? base : base + shift, to = shift < 0 ? base - shift : base;
+  return place ^ ((place >> from & (((int64_t)1 << bits) - 1)) << to);
+}
+
 /* The XOR of the images of the bits that are set. */
 uint64_t tesela__sum_of_images(const uint64_t *image, uint64_t word);
 

@@ -99,6 +99,25 @@ static const tesela__notation_row any_rows[] = {
      .looks_like = tesela__looks_torch,
      .read = tesela__torch_read,
      .write = tesela__torch_write},
+    {.facts = {"mosaic", "a Mosaic layout", "#tpu.tiled<(8,128)(2,1),[16,1]>", TESELA_NEEDS_ARRAY,
+               TESELA__KIND(TESELA_KIND_RELATION), true},
+     .looks_like = tesela__looks_mosaic,
+     .read = tesela__mosaic_read,
+     .write = tesela__mosaic_write},
+    {.facts = {"iree", "an IREE encoding", "#iree_encoding.padding<[0, 64]>", TESELA_NEEDS_ARRAY,
+               TESELA__KIND(TESELA_KIND_RELATION), false},
+     .looks_like = tesela__looks_iree,
+     .read = tesela__iree_read},
+    {.facts = {"xegpu", "an XeGPU layout", "#xegpu.layout<lane_layout = [1, 16], lane_data = [1, 1]>",
+               TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), false},
+     .looks_like = tesela__looks_xegpu,
+     .read = tesela__xegpu_read},
+    {.facts = {"mosaicgpu", "a Mosaic GPU layout",
+               "TiledLayout(tiling=Tiling(tiles=((64, 8), (16, 8), (8, 8), (2,))), warp_dims=(-7,), "
+               "lane_dims=(-3, -2), vector_dim=-1)",
+               TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), false},
+     .looks_like = tesela__looks_mosaicgpu,
+     .read = tesela__mosaicgpu_read},
     {.facts = {"affine_map", "an affine map of MLIR",
                "f32[64,64] affine_map<(d0, d1) -> (d0 floordiv 8, d1, d0 mod 8)>", TESELA_NEEDS_ARRAY,
                TESELA__KIND(TESELA_KIND_RELATION), true},
@@ -135,7 +154,7 @@ static const tesela__notation_row any_rows[] = {
 
 enum { ANY_ROWS = sizeof any_rows / sizeof any_rows[0], ANY_NAMES = 200 };
 
-/* Targets of tesela_translate beside the rows: kinds of the row register that are no register layouts. */
+/* Targets of tesela_translate beside the rows: tiles, which the row register reads, too. */
 static const tesela__notation_row any_targets[] = {
     {.facts = {.name = "shared", .words = "a tile in shared memory", .written = true},
      .read = tesela__any_read_expression,
@@ -209,7 +228,7 @@ int tesela__notation_claims(const char *text, size_t length) {
 tesela_status tesela__fail_target(const char *name, tesela_error *err) {
   char names[ANY_NAMES];
   any_list_names(true, names, sizeof names);
-  return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%s notation '%.40s'; expected %s",
+  return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%s notation '%.40s'; expected %s, shared or global",
                       tesela__notation_row_of(name) ? "cannot write the" : "unknown", name, names);
 }
 

@@ -88,6 +88,10 @@ bool tesela__looks_onednn(const char *text, size_t length);
 bool tesela__looks_verbose(const char *text, size_t length); /* memory/onednn_verbose.c */
 bool tesela__looks_mlir(const char *text, size_t length);
 bool tesela__looks_pack(const char *text, size_t length);
+bool tesela__looks_mosaic(const char *text, size_t length);
+bool tesela__looks_mosaicgpu(const char *text, size_t length);
+bool tesela__looks_iree(const char *text, size_t length);
+bool tesela__looks_xegpu(const char *text, size_t length);
 bool tesela__looks_axe(const char *text, size_t length);
 bool tesela__looks_tvm(const char *text, size_t length);
 bool tesela__looks_torch(const char *text, size_t length);
@@ -221,5 +225,16 @@ tesela_status tesela__axe_read(const char *text, size_t length, const tesela_lay
 tesela_status tesela__axe_write(const tesela_layout *layout, const tesela_writer *to,
                                 tesela_translation *answer, tesela_error *err);
 tesela_status tesela__axe_print_any(const tesela_any_layout *any, const tesela_writer *to, tesela_error *err);
+tesela_status tesela__mosaic_read(const char *text, size_t length, const tesela_layout_read_options *options,
+                                  tesela_any_layout *out, tesela_error *err);
+tesela_status tesela__mosaic_write(const tesela_layout *layout, const tesela_writer *to,
+                                   tesela_translation *answer, tesela_error *err);
+tesela_status tesela__iree_read(const char *text, size_t length, const tesela_layout_read_options *options,
+                                tesela_any_layout *out, tesela_error *err);
+tesela_status tesela__xegpu_read(const char *text, size_t length, const tesela_layout_read_options *options,
+                                 tesela_any_layout *out, tesela_error *err);
+tesela_status tesela__mosaicgpu_read(const char *text, size_t length,
+                                     const tesela_layout_read_options *options, tesela_any_layout *out,
+                                     tesela_error *err);
 
 #endif

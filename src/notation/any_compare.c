@@ -13,11 +13,21 @@ static bool lacks_width(const tesela_layout *layout) {
   return layout->dtype == TESELA_DTYPE_NONE && layout->bits == 8;
 }
 
+/* Threads and local ids are of one block; layouts of several blocks keep their axes. */
+static tesela_status as_threads(const tesela_layout *layout, tesela_layout *out, tesela_error *err) {
+  for (int32_t a = 0; a < layout->n_axes; a++)
+    if (strcmp(layout->axis[a].name, "block") == 0 && layout->axis[a].extent > 1) {
+      *out = *layout;
+      return TESELA_OK;
+    }
+  return tesela__axes_to_threads(layout, out, err);
+}
+
 tesela_status tesela__compare_by_meaning(const tesela_layout *a, const tesela_layout *b,
                                          tesela_difference *difference, tesela_error *err) {
   tesela_layout left, right;
-  tesela_status status = tesela__axes_to_threads(a, &left, err);
-  if (status == TESELA_OK) status = tesela__axes_to_threads(b, &right, err);
+  tesela_status status = as_threads(a, &left, err);
+  if (status == TESELA_OK) status = as_threads(b, &right, err);
   if (status != TESELA_OK) return status;
   if (left.n_axes == 1 && right.n_axes == 1)
     memcpy(right.axis[0].name, left.axis[0].name, sizeof right.axis[0].name);

@@ -26,6 +26,7 @@ static tesela_status any_on_array(const tesela_layout_read_options *options, con
                         layout->rank == 1 ? "" : "s", options->array->rank);
   out->kind = TESELA_KIND_XLA;
   out->shape = *options->array;
+  if (out->shape.dtype == TESELA_DTYPE_NONE) out->shape.dtype = options->dtype;
   out->shape.has_layout = true;
   out->shape.layout = *layout;
   return tesela_xla_validate(&out->shape, err);

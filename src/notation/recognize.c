@@ -308,6 +308,21 @@ bool tesela__looks_code(const char *text, size_t length) {
   return false;
 }
 
+/* #tpu.vpad<..>, #tpu.tiled<..> */
+bool tesela__looks_mosaic(const char *text, size_t length) {
+  return looks_begin(text, length, "#tpu.vpad<") || looks_begin(text, length, "#tpu.tiled<");
+}
+
+/* TiledLayout(tiling=..) */
+bool tesela__looks_mosaicgpu(const char *text, size_t length) {
+  return begins_call(text, length, "TiledLayout", '(');
+}
+
+/* #iree_encoding.layout<..>, #iree_cpu.cpu_encoding_resolver<..> */
+bool tesela__looks_iree(const char *text, size_t length) { return looks_begin(text, length, "#iree_"); }
+
+bool tesela__looks_xegpu(const char *text, size_t length) { return looks_begin(text, length, "#xegpu."); }
+
 /* S[(8, 16) : (16, 1)] + .., TileLayout(S[..]) */
 bool tesela__looks_axe(const char *text, size_t length) {
   return begins_call(text, length, "S", '[') ||
@@ -360,8 +375,11 @@ bool tesela__looks_numpy(const char *text, size_t length) {
   if (text[end] == '[') {
     const char *close = memchr(text + end, ']', length - end);
     size_t inner = close ? (size_t)(close - text) - end : 0;
-    return looks_has(text + end, inner, ":") || looks_has(text + end, inner, "...") ||
-           looks_has(text + end, inner, "None");
+    return !memchr(text + end, '(', inner) && !tesela__looks_axe(text, length) &&
+           (looks_has(text + end, inner, ":") || looks_has(text + end, inner, "...") ||
+            looks_has(text + end, inner, "None"));
+    return looks_has(text + end, inner, "::") || looks_has(text + end, inner, "[:") ||
+           looks_has(text + end, inner, "...") || looks_has(text + end, inner, "None");
   }
   if (text[end] != '.') return false;
   for (at = end + 1; at < length && looks_name(text[at]);) at++;

@@ -8,13 +8,22 @@
 #include "layout/layout.h"
 #include "notation/any.h"
 
+/* The elements of the layout, in the layout of a larger array. */
+static tesela_status take_valid_part(const tesela_layout *layout, tesela_layout *back, tesela_error *err) {
+  tesela_status status = TESELA_OK;
+  for (int32_t d = 0; d < layout->rank && back->rank == layout->rank && status == TESELA_OK; d++)
+    if (back->shape[d] > layout->shape[d])
+      status = tesela_layout_slice(back, d, 0, layout->shape[d], 1, back, err);
+  return status;
+}
+
 static tesela_status check_text(const tesela_layout *layout, const char *notation, const tesela_buffer *text,
                                 tesela_translation *answer, tesela_error *err) {
   tesela_xla_shape array = {.dtype = layout->dtype, .rank = layout->rank};
   tesela_any_layout any;
   tesela_layout back;
   tesela_difference difference = {.same = false};
-  for (int32_t d = 0; d < layout->rank; d++) array.dim[d] = layout->shape[d];
+  for (int32_t d = 0; d < layout->rank; d++) array.dim[d] = answer->shape[d];
   tesela_layout_read_options options = {.notation = notation,
                                         .flags = TESELA_XLA_STRICT,
                                         .array = &array,
@@ -22,8 +31,9 @@ static tesela_status check_text(const tesela_layout *layout, const char *notatio
                                         .as = answer->as[0] ? answer->as : NULL};
   tesela_status status = tesela_layout_read(text->text, text->length, &options, &any, err);
   if (status == TESELA_OK) status = tesela_any_to_layout(&any, &back, err);
-  if (status == TESELA_OK) status = tesela__compare_by_meaning(layout, &back, &difference, err);
   if (status == TESELA_OK) status = tesela__count_places(&back, &answer->text_places, err);
+  if (status == TESELA_OK) status = take_valid_part(layout, &back, err);
+  if (status == TESELA_OK) status = tesela__compare_by_meaning(layout, &back, &difference, err);
   if (status == TESELA_OK && answer->verdict != TESELA_EXACT)
     answer->verdict = answer->text_places > answer->places ? TESELA_NEEDS_PADDING : TESELA_VALID_PART;
   if (status == TESELA_OK && !difference.same)
@@ -51,7 +61,7 @@ tesela_status tesela_translate(const tesela_any_layout *any, const char *notatio
   const tesela_allocator memory = tesela__allocator(NULL);
   const tesela__notation_row *row = tesela__notation_row_of(notation);
   tesela_layout layout;
-  if (!row || !row->write) return tesela__fail_target(notation, err);
+  if (!row || !row->facts.written) return tesela__fail_target(notation, err);
   tesela_status status = tesela_any_to_layout(any, &layout, err);
   tesela_buffer text = {NULL, 0, 0};
   if (status == TESELA_OK) status = translate(row, &layout, &text, to, out, err);

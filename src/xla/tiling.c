@@ -320,7 +320,7 @@ static void tiling_add_hole(tiling_search *s, uint32_t ones, int64_t extent) {
 }
 
 /* The items in the order of memory; bit k of `holes`: the k-th digit with padding has a hole before it; of `ones`: the k-th hole is
- * on a dim of extent 1. false: a room is no multiple, or there are not as many holes or dims. */
+ * on a dim of extent 1. false: a room is not a multiple, or holes or dims are missing. */
 static bool tiling_items(tiling_search *s, uint32_t holes, uint32_t ones) {
   const tesela__tiling *t = s->tiling;
   int32_t padded = 0;

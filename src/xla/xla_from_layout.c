@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xla_from_layout.c - the XLA shape of a relation, or why there is none.
+ * xla_from_layout.c - the XLA shape of a relation, or why nothing expresses it.
  *
  * Tiles put digits of the dims in an order; all padding only makes strides larger. So the places are those of some tiles without `*`
  * exactly if
@@ -198,7 +198,7 @@ static tesela_status from_join(from_state *s, int32_t n, int32_t *dims, bool *fo
     tried |= (uint32_t)1 << next;
     dims[rank - n - 1] = next;
     if (--s->effort < 0)
-      return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "not decided: too many orders of joined dims");
+      return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "cannot decide: too many orders of joined dims");
     tesela_status status = tesela__factor_dims(layout, n + 1, dims + rank - n - 1, &factors, &why, &at, err);
     if (status != TESELA_OK) return status;
     bool apart = why == TESELA__HAS_FACTORS;
@@ -217,7 +217,7 @@ static tesela_status from_join(from_state *s, int32_t n, int32_t *dims, bool *fo
   return TESELA_OK;
 }
 
-/* ---- why there is none -------------------------------------------------------------------------------------------------- */
+/* ---- refusals --------- -------------------------------------------------------------------------------------------------- */
 
 static size_t from_element(char *text, size_t room, int32_t rank, const int64_t *index) {
   size_t used = (size_t)snprintf(text, room, "(");

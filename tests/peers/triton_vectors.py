@@ -30,6 +30,30 @@ KINDS = (
 )
 
 
+CHOSEN = (  # what random layouts of few bits seldom are
+    (peer.mma, peer.NVMMADistributedLayout([3, 0], [4, 2], [16, 16, 16]), [128, 32]),
+    (peer.mma, peer.NVMMADistributedLayout([3, 0], [4, 4], [16, 8, 16], [[1, 0]]), [128, 32]),
+    (peer.mma, peer.NVMMADistributedLayout([2, 0], [1, 2, 4], [1, 8, 8]), [2, 16, 32]),
+    (peer.mfma, peer.AMDMFMALayout(4, [16, 16, 4], False, [2, 2], 64), [32, 64]),
+    (peer.mfma, peer.AMDMFMALayout(4, [32, 32, 4], True, [1, 2], 64, [1, 2]), [32, 64]),
+    (peer.mfma, peer.AMDMFMALayout(3, [4, 64, 4], False, [2, 1]), [16, 64]),
+    (peer.mfma, peer.AMDMFMALayout(3, [64, 4, 4], True, [1, 2]), [64, 32]),
+    (peer.nvmma, peer.NVMMASharedLayout(128, 8, 2, False, True), [16, 128]),
+    (peer.nvmma, peer.NVMMASharedLayout(128, 8, 2, True, True), [128, 8]),
+    (peer.nvmma, peer.NVMMASharedLayout(0, 16, 2, False), [4, 1024]),
+    (peer.nvmma, peer.NVMMASharedLayout(0, 8, 2, True), [512, 8]),
+    (peer.nvmma, peer.NVMMASharedLayout(0, 32, 2, False), [512, 8]),
+    (peer.nvmma, peer.NVMMASharedLayout(0, 16, 2, False), [512, 512]),
+    (peer.nvmma, peer.NVMMASharedLayout(32, 8, 2, True), [64, 512]),
+    (peer.nvmma, peer.NVMMASharedLayout(64, 16, 3, False), [4, 4, 64]),
+    (peer.nvmma, peer.NVMMASharedLayout(32, 16, 3, True), [32, 2, 16]),
+    (peer.nvmma, peer.NVMMASharedLayout(128, 32, 4, True), [32, 2, 2, 8]),
+    (peer.tensor, peer.TensorMemoryLayout([64, 32], 1), [64, 64]),
+    (peer.tensor, peer.TensorMemoryLayout([64, 16], 2), [64, 16]),
+    (peer.tensor, peer.TensorMemoryScalesLayout(), [256, 8]),
+)
+
+
 def expanded(text):
     """A text with its aliases replaced by what they are, so that it is one line."""
     *lines, used = text.split("\n")
@@ -45,26 +69,29 @@ def rows(bases):
     )
 
 
+def put(kind, layout, shape, bases, python):
+    text = peer.in_child(lambda: {"text": peer.attribute_of(layout, shape)})
+    text = repr(layout) if python or "text" not in text else expanded(text["text"])
+    print(kind.__name__, ",".join(map(str, shape)), text, rows(bases), sep="\t")
+
+
 def write():
     print("# Origin: Triton " + triton.__version__ + ", to_linear_layout of GluonOpBuilder, by tests/peers/triton_vectors.py.")
     print("# kind, shape, text, bases of each input: the coordinates of the element that its bit k moves")
     for kind in KINDS:
         rng = random.Random("vectors " + kind.__name__)
-        for number in range(CASES):
-            while True:
-                layout, shape = kind(rng)
-                bases = peer.in_child(lambda: peer.bases_of(layout, shape))
-                if peer.known_error(layout) or "error" in bases:
-                    continue
-                if sum(len(bases[name]) for name in bases) > BITS and rng.random() < 0.999:
-                    continue
-                text = peer.in_child(lambda: {"text": peer.attribute_of(layout, shape)})
-                if number % 3 == 2 or "text" not in text:
-                    text = repr(layout)
-                else:
-                    text = expanded(text["text"])
-                print(kind.__name__, ",".join(map(str, shape)), text, rows(bases), sep="\t")
-                break
+        number = 0
+        while number < CASES:
+            layout, shape = kind(rng)
+            bases = peer.in_child(lambda: peer.bases_of(layout, shape))
+            if peer.known_error(layout) or "error" in bases:
+                continue
+            if sum(len(bases[name]) for name in bases) > BITS and rng.random() < 0.999:
+                continue
+            put(kind, layout, shape, bases, number % 3 == 2)
+            number += 1
+    for kind, layout, shape in CHOSEN:
+        put(kind, layout, shape, peer.in_child(lambda: peer.bases_of(layout, shape)), False)
 
 
 write()

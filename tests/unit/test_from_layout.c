@@ -454,8 +454,77 @@ static void no_small_tile_is_missed(void **state) {
   small_relations(false);
 }
 
+/* ---- by name ----------------------------------------------------------------------------------------------------------- */
+
+static void translations_by_name(void **state) {
+  (void)state;
+  static const struct {
+    const char *from, *to, *text; /* text: NULL if impossible */
+  } rows[] = {
+      {"bf16[20,200]{1,0:T(8,128)(2,1)}", "jax",
+       "Layout(major_to_minor=(0, 1), tiling=((8, 128), (2, 1)), sub_byte_element_size_in_bits=0)"},
+      {"f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}", "jax", NULL},
+      {"f16[1000,200]{0,1:T(64,1)}", "device", "f16[1000,200] stick(dim_order=[0,1])"},
+      {"f16[1000,200] stick(dim_order=[0,1])", "xla", "f16[1000,200]{0,1:T(64,1)}"},
+      {"f16[] stick(dim_order=[-1])", "device", "f16[] stick(dims=[(-1,0,64)])"},
+      {"map(d0:4, d1:6) of f32 -> memory[50]: 8*d0 + d1 + 3", "device", NULL},
+      {"map(d0:64; copies r0:3) of f32 -> memory[192]: d0 + 64*r0", "device",
+       "f32[64] stick(dims=[(-2,0,3),(0,32,2),(0,1,32)])"},
+      {"local(3, 4).spatial(2, 3)", "register", "local(3, 4).spatial(2, 3)"},
+      {"map(d0:12; copies r0:2) -> thread[8]: d0/3 + 4*r0; local[3]: d0%3", "register",
+       "replicated(1, num_workers=2).spatial(4).local(3)"},
+      {"map(d0:64) -> register[2]: d0%2; lane[32]: d0/2; warp[1]: 0", "register", "spatial(32).local(2)"},
+      {"map(d0:64, d1:2) -> register[2]: d1; lane[32]: d0%32; warp[2]: d0/32", "register",
+       "spatial(64, 1).local(1, 2)"},
+      {"map(d0:4, d1:4) -> thread[16]: 4*d0 + d1; local[1]: 0; thread ^= thread/4%4", "register", NULL},
+      {"f32[4,6]", "register", NULL},
+      {"f32[4,6]", "shared", "shared_row_major(4, 6)"},
+      {"f32[4,6]{0,1}", "global", "global_column_major(4, 6)"},
+      {"map(d0:4, d1:8) -> memory[32]: 8*d0 + d1; memory ^= 2*(memory/8%4)", "shared",
+       "SharedLayout(shape=[4, 8], mode_shape=[4, 8], mode_strides=[8, 1], swizzle=Swizzle(base=1, bits=2, "
+       "shift=2))"},
+      {"f32[4,6]{1,0:T(2,2)}", "shared",
+       "SharedLayout(shape=[4, 6], mode_shape=[2, 2, 3, 2], mode_strides=[12, 2, 4, 1])"},
+      {"f32[3,5]{1,0:T(2,2)}", "shared", NULL},
+      {"local(3, 4).spatial(2, 3)", "shared", NULL},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    tesela_any_layout any;
+    tesela_translation answer;
+    char text[TEXT] = "";
+    tesela_buffer buffer = {text, sizeof text, 0};
+    tesela_writer writer = tesela_buffer_writer(&buffer);
+    tesela_error err = {.message = ""};
+    OK(tesela_layout_read(rows[i].from, strlen(rows[i].from), NULL, &any, &e_));
+    if (tesela_translate(&any, rows[i].to, &writer, &answer, &err) != TESELA_OK)
+      fail_msg("%s to %s: %s", rows[i].from, rows[i].to, err.message);
+    if (strcmp(text, rows[i].text ? rows[i].text : "") != 0)
+      fail_msg("%s to %s: %s%s", rows[i].from, rows[i].to, text, answer.reason);
+    assert_int_equal(answer.verdict, rows[i].text ? TESELA_EXACT : TESELA_IMPOSSIBLE);
+  }
+}
+
+/* A layout without a type is refused, not impossible. */
+static void types_are_needed(void **state) {
+  (void)state;
+  static const char *const names[] = {"xla", "jax", "device"};
+  const char *from = "map(d0:4, d1:6) -> memory[24]: 6*d0 + d1";
+  for (int i = 0; i < 3; i++) {
+    tesela_any_layout any;
+    tesela_translation answer;
+    char text[TEXT];
+    tesela_buffer buffer = {text, sizeof text, 0};
+    tesela_writer writer = tesela_buffer_writer(&buffer);
+    tesela_error err = {.message = ""};
+    OK(tesela_layout_read(from, strlen(from), NULL, &any, &e_));
+    assert_int_equal(tesela_translate(&any, names[i], &writer, &answer, &err), TESELA_E_UNSUPPORTED);
+    if (!strstr(err.message, "an element type")) fail_msg("%s", err.message);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(translations_by_name),       cmocka_unit_test(types_are_needed),
       cmocka_unit_test(register_layouts_come_back), cmocka_unit_test(tiles_come_back),
       cmocka_unit_test(device_layouts_come_back),   cmocka_unit_test(no_small_register_layout_is_missed),
       cmocka_unit_test(no_small_tile_is_missed),

@@ -332,8 +332,8 @@ static const struct {
     {"tvm: f32[2,3] NNC", TESELA_E_SYNTAX, 15, "the dim 'N' is listed twice"},
     {"tvm: f32[2,3] NCc", TESELA_E_SYNTAX, 16, "the block 'c' has no size: expected a number before it"},
     {"tvm: f32[2,3] NCHW", TESELA_E_MISMATCH, 14, "the string has 4 dims; the array has 2"},
-    {"src_f32::blocked:abcd::f0", TESELA_E_UNSUPPORTED, 0, "the line does not say the dims of this tensor"},
-    {"f32[2] src_f32:o:blocked:a::f0", TESELA_E_UNSUPPORTED, 15, "an offset that the line does not say: 'o'"},
+    {"src_f32::blocked:abcd::f0", TESELA_E_UNSUPPORTED, 0, "the line does not have the dims of this tensor"},
+    {"f32[2] src_f32:o:blocked:a::f0", TESELA_E_UNSUPPORTED, 15, "an offset that the line does not have: 'o'"},
     {"f32[2] src_f32:p:blocked:a::f0", TESELA_E_UNSUPPORTED, 15, "padded dims without blocks"},
     {"f32[2,3] src_f32::blocked:*::f0", TESELA_E_UNSUPPORTED, 26, "strides known at run time only: '*'"},
     {"onednn_verbose,v1,primitive,exec,cpu,rnn,x,y,src_f32::rnn_packed:::f0,,,2x3,1", TESELA_E_UNSUPPORTED,
@@ -594,7 +594,7 @@ static void check_contradiction(const table *t, const tesela_translation *answer
 static void blocks_are_complete(const char *notation, uint64_t seed) {
   int64_t exact = 0, impossible = 0, kinds[4] = {0};
   state_of_random = seed;
-  while (exact + impossible < (slow_run() ? 300 : 2000)) {
+  while (exact + impossible < (slow_run() ? 100 : 600)) {
     tesela_layout layout;
     table t;
     char text[512];
@@ -631,7 +631,7 @@ static void packs_are_complete(void **state) {
   (void)state;
   int64_t exact = 0, impossible = 0;
   state_of_random = first_seed() + 6;
-  while (exact + impossible < (slow_run() ? 300 : 2000)) {
+  while (exact + impossible < (slow_run() ? 100 : 600)) {
     tesela_layout layout;
     table t;
     char text[512];
@@ -653,7 +653,7 @@ static void packs_are_complete(void **state) {
 static void strides_are_complete(const char *notation, uint64_t seed) {
   int64_t exact = 0, impossible = 0;
   state_of_random = seed;
-  while (exact + impossible < (slow_run() ? 300 : 2000)) {
+  while (exact + impossible < (slow_run() ? 100 : 600)) {
     tesela_layout layout;
     table t;
     char text[512];
@@ -693,6 +693,65 @@ static void sizes_are_complete(void **state) {
   strides_are_complete("torch", first_seed() + 8);
 }
 
+/* Tiles in tiles: a sequence of inner parts, then what is left of each dim at any multiple of their product. All sequences are tried that agree
+ * so far. */
+static bool tiles_exist(search *s, int64_t size) {
+  bool whole, agree = true;
+  int64_t stride[MOST_DIMS] = {0}, done[MOST_DIMS];
+  for (int d = 0; d < s->t->rank; d++) done[d] = 1;
+  for (int i = 0; i < s->depth; i++) done[s->dim[i]] *= s->extent[i];
+  for (int e = 0; e < s->t->n; e++) {
+    int64_t place = place_in(s, e, &whole), rest[MOST_DIMS], sum = 0;
+    if (whole && place != s->t->place[e]) return false;
+    for (int d = 0; d < s->t->rank; d++) {
+      rest[d] = s->t->index[e][d] / done[d];
+      sum += s->t->index[e][d] == done[d] ? 1 : s->t->index[e][d] != 0 ? 2 : 0;
+    }
+    for (int d = 0; d < s->t->rank && sum == 1; d++)
+      if (rest[d] == 1) stride[d] = s->t->place[e];
+  }
+  for (int e = 0; e < s->t->n && agree; e++) {
+    int64_t place = place_in(s, e, &whole);
+    for (int d = 0; d < s->t->rank; d++) {
+      place += s->t->index[e][d] / done[d] * stride[d];
+      agree = agree && stride[d] % size == 0;
+    }
+    agree = agree && place == s->t->place[e];
+  }
+  if (agree) return true;
+  for (int d = 0; d < s->t->rank; d++)
+    for (int64_t b = 2; b * size <= 2 * s->t->most; b++) {
+      s->dim[s->depth] = d;
+      s->extent[s->depth++] = b;
+      bool found = tiles_exist(s, size * b);
+      s->depth--;
+      if (found) return true;
+    }
+  return false;
+}
+
+static void tiles_are_complete(void **state) {
+  (void)state;
+  int64_t exact = 0, impossible = 0;
+  state_of_random = first_seed() + 10;
+  while (exact + impossible < (slow_run() ? 100 : 600)) {
+    tesela_layout layout;
+    table t;
+    char text[512];
+    if (!draw_layout(&layout)) continue;
+    tabulate(&layout, &t);
+    tesela_translation answer = write_layout("mosaic", &layout, text, sizeof text);
+    search s = {.t = &t};
+    bool found = t.place[0] == 0 && tiles_exist(&s, 1);
+    if (found != (answer.verdict == TESELA_EXACT))
+      fail_msg("%s: %s %s", map_of(&layout), text, answer.reason);
+    if (found) check_text("mosaic", text, &layout, &t);
+    *(found ? &exact : &impossible) += 1;
+  }
+  printf("mosaic: %" PRId64 " exact, %" PRId64 " impossible\n", exact, impossible);
+  assert_true(exact * 10 > impossible && impossible * 10 > exact);
+}
+
 /* Extents whose product is `left`, least first, each with the distance of its first step as stride: do they give all places? */
 static bool split_exists(const table *t, int64_t *extent, int n, int64_t left) {
   if (left == 1) {
@@ -718,7 +777,7 @@ static void splits_are_complete(void **state) {
   (void)state;
   int64_t exact = 0, impossible = 0;
   state_of_random = first_seed() + 9;
-  while (exact + impossible < (slow_run() ? 300 : 2000)) {
+  while (exact + impossible < (slow_run() ? 100 : 600)) {
     tesela_layout layout;
     table t;
     char text[512];
@@ -765,6 +824,9 @@ static void texts_are_the_expected_ones(void **state) {
       {"map(i:3, j:2) -> memory[20]: 5*i + 2*j + 4", "torch", "size=(3, 2), stride=(5, 2), storage_offset=4"},
       {"f32[0,3,1]", "torch", "size=(0, 3, 1), stride=(3, 1, 1)"},
       {"f32[0,3,1]", "onednn", "abc"},
+      {"bf16[32,256]{1,0:T(8,128)(2,1)}", "mosaic", "#tpu.tiled<(8,128)(2,1),[2,1]>"},
+      {"f32[20,200]{1,0:T(8,128)}", "mosaic", "#tpu.tiled<(8,128),[2,1]>"},
+      {"memref<4x8xf32, strided<[20, 2]>>", "mosaic", "#tpu.tiled<(1),[20,2]>"},
       {"f32[24,256]{1,0:T(8,128)}", "axe", "S[(3, 8, 2, 128) : (2048, 128, 1024, 1)]"},
       {"local(3, 4).spatial(2, 3)", "axe", "S[(3, 2, 4, 3) : (4, 3@tx, 1, 1@tx)]"},
       {"map(d0:8; copies r0:4) -> thread[35]: 4*d0 + r0 + 3; local[1]: 0", "axe",
@@ -805,6 +867,7 @@ int main(void) {
       cmocka_unit_test(memrefs_are_complete),
       cmocka_unit_test(sizes_are_complete),
       cmocka_unit_test(splits_are_complete),
+      cmocka_unit_test(tiles_are_complete),
       cmocka_unit_test(texts_are_the_expected_ones),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory_from_layout.c - the tile in memory of a relation: modes that cut the dims evenly, an offset, and one XOR stage; or why
- * there is none.
+ * nothing expresses it.
  *
  * Without the stage the digits of each dim (layout/factor.h) are its modes. A stage is its own inverse: a layout is a tile with stage S
  * exactly if S applied to its places gives one without a stage. All stages within the bits of the places are tried, the

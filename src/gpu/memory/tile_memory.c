@@ -214,8 +214,7 @@ tesela_status tesela_tile_memory_with_swizzle(tesela_tile_memory *out, const tes
 /* ---- places ----------------------------------------------------------------------------------------------------- */
 
 int64_t tesela__tile_swizzled(tesela_tile_swizzle s, int64_t place) {
-  int32_t from = s.shift < 0 ? s.base : s.base + s.shift, to = s.shift < 0 ? s.base - s.shift : s.base;
-  return place ^ ((place >> from & (((int64_t)1 << s.bits) - 1)) << to);
+  return tesela__xor(s.bits, s.base, s.shift, place);
 }
 
 int64_t tesela__tile_place(const tesela_tile_memory *tile, const int64_t *index) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * register_from_layout.c - the register layout of a relation, or why there is none.
+ * register_from_layout.c - the register layout of a relation, or why nothing expresses it.
  *
  * The digits of each dim (layout/factor.h) are its modes; they have to cut the dim evenly. By stride they are the lists, slowest
  * first; a gap between two strides of threads can only be a replica. What is found is compared with the layout.
@@ -100,7 +100,7 @@ static tesela_status back_refuse_cut(back_state *s, int32_t d, const tesela__fac
   return back_refuse_place(s, index, expected);
 }
 
-/* Add the digits of a dim as modes, outermost first. Sets a verdict if they are no modes. */
+/* Add the digits of a dim as modes, outermost first. Sets a verdict if two elements share a place. */
 static tesela_status back_dim(back_state *s, int32_t d, const tesela__factors *factors) {
   tesela_register *result = &s->result;
   for (int32_t k = factors->n - 1; k >= 0; k--) {
@@ -254,7 +254,7 @@ tesela_status tesela_register_from_layout(const tesela_layout *layout, tesela_re
   if (status != TESELA_OK) return status;
   if (answer->verdict == TESELA_IMPOSSIBLE && turned)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                        "not decided: a swizzle turns the copies of an element");
+                        "cannot decide: a swizzle turns the copies of an element");
   if (answer->verdict == TESELA_IMPOSSIBLE) return TESELA_OK;
   tesela_register_reduced(out, &s.result);
   answer->text_places = out->spatial_size * out->local_size;

@@ -96,6 +96,51 @@ static tesela_status tv_check(const tv_leaf *leaf, int32_t n, int32_t rank, cons
   return count < elements ? tv_nowhere(rank, tile, count, err) : TESELA_OK;
 }
 
+static int32_t tv_log2(int64_t n) {
+  int32_t bits = 0;
+  while (bits < 62 && INT64_C(1) << bits < n) bits++;
+  return INT64_C(1) << bits == n ? bits : -1;
+}
+
+/* The place of bit `bit` of an element's number. */
+static bool tv_bit(const tv_leaf *leaf, int32_t n, int32_t bit, tesela_axis_bit *out) {
+  for (int32_t i = 0; i < n; i++) {
+    int32_t first = tv_log2(leaf[i].stride), bits = tv_log2(leaf[i].extent), at = tv_log2(leaf[i].weight);
+    if (first < 0 || bits < 0 || at < 0) return false;
+    *out = (tesela_axis_bit){(int16_t)leaf[i].axis, (int16_t)(at + bit - first)};
+    if (bit >= first && bit < first + bits) return true;
+  }
+  return false;
+}
+
+/* An XOR of bits of the elements' numbers flips the bits of threads and values that count them. */
+static tesela_status tv_swizzle(const tesela_cute *cute, const tv_leaf *leaf, int32_t n, tesela_layout *out,
+                                tesela_error *err) {
+  tesela_axis_bit bit[64];
+  uint64_t image[64];
+  int32_t used = 0, source, target, total = 0;
+  for (int32_t i = 0; i < n; i++) {
+    if (tv_log2(leaf[i].extent) < 0 || tv_log2(leaf[i].weight) < 0)
+      return tesela__fail(
+          err, TESELA_E_UNSUPPORTED, 0,
+          "a swizzle in a map of threads and values whose leaves are not forward powers of two");
+    total += tv_log2(leaf[i].extent);
+  }
+  for (int32_t k = 0; k < cute->bits; k++) {
+    source = cute->base + (cute->shift > 0 ? cute->shift : 0) + k;
+    target = cute->base - (cute->shift < 0 ? cute->shift : 0) + k;
+    if (source >= total) continue;
+    if (target >= total)
+      return tesela__fail(err, TESELA_E_RANGE, 0, "the swizzle moves elements out of the tile");
+    (void)tv_bit(leaf, n, target, &bit[used]); /* below the total, so it has a leaf */
+    (void)tv_bit(leaf, n, source, &bit[used + 1]);
+    image[used] = (uint64_t)1 << used;
+    image[used + 1] = (uint64_t)3 << used;
+    used += 2;
+  }
+  return tesela_layout_add_bit_matrix(out, used, bit, image, err);
+}
+
 tesela_status tesela__tv_read(const tesela_cute *cute, const tesela_layout_read_options *options,
                               tesela_layout *out, tesela_error *err) {
   int64_t tile[TESELA_MAX_RANK], size[2], start[2], offset;
@@ -104,8 +149,6 @@ tesela_status tesela__tv_read(const tesela_cute *cute, const tesela_layout_read_
   tesela_dtype dtype = tesela__given_dtype(options, &bits);
   tesela_status status = tesela__tv_read_tile(options->as, &rank, tile, err);
   if (status != TESELA_OK) return status;
-  if (cute->bits > 0)
-    return tesela__fail(err, TESELA_E_UNSUPPORTED, 0, "a swizzle in a map of threads and values");
   if (tesela__cute_tops(cute, first) != 2)
     return tesela__fail(err, TESELA_E_MISMATCH, 0, "expected two modes, thread and value");
   n = tv_leaves(cute, first, leaf, &counting, size, start, &offset);
@@ -134,6 +177,7 @@ tesela_status tesela__tv_read(const tesela_cute *cute, const tesela_layout_read_
   }
   for (int32_t a = 0; a < 2 && status == TESELA_OK; a++)
     status = tesela_layout_set_axis(out, a, start[a], size[a], err);
+  if (status == TESELA_OK && cute->bits > 0) status = tv_swizzle(cute, leaf, counting, out, err);
   if (status == TESELA_OK) status = tesela_layout_finish(out, err);
   return status == TESELA_OK ? tesela_layout_canonical(out, out, err) : status;
 }
@@ -239,7 +283,9 @@ static tesela_status tv_text(const tesela_layout *tile, const int64_t *value, co
   tesela__cute_conflict conflict;
   tesela_cute cute;
   int64_t cut[2];
-  tesela_status status = tesela__cute_factor_values(&box, &modes, &conflict, err);
+  int32_t width =
+      tv_log2(box.extent[0]) < 0 || tv_log2(box.extent[1]) < 0 ? 0 : tv_log2(box.extent[0] * box.extent[1]);
+  tesela_status status = tesela__cute_factor_map(&box, width, &modes, &conflict, err);
   if (status != TESELA_OK) return status;
   if (conflict.found)
     return tesela__impossible(answer,
@@ -251,7 +297,7 @@ static tesela_status tv_text(const tesela_layout *tile, const int64_t *value, co
   status = tesela__cute_from_modes(&modes, 2, box.extent, &cute, cut, err);
   if (status != TESELA_OK) return status;
   if (cut[0] != box.extent[0] || cut[1] != box.extent[1])
-    return tesela__impossible(answer, "the threads or local ids are no product of the modes");
+    return tesela__impossible(answer, "the threads or local ids are not a product of the modes");
   if (!tv_name(tile, answer))
     return tesela__fail(err, TESELA_E_LIMIT, -1, "the shape of the tile is too long for its name");
   return tesela_cute_print(&cute, to, err);

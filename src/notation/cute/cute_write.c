@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cute_write.c - the row cute: any layout as a CuTe layout, or why there is none.
+ * cute_write.c - the row cute: any layout as a CuTe layout, or the reason why no text has its places.
  */
 #include <stdio.h>
 
@@ -75,20 +75,6 @@ static tesela_status cute_copies(const tesela_layout *layout, tesela_translation
                             tesela_layout_copies(layout));
 }
 
-/* The places that a layout needs. The extent of its axis is an upper bound after a swizzle; small ones are counted. */
-static int64_t cute_needed(const tesela_layout *text) {
-  enum { COUNTED = 1 << 16 };
-  int64_t index[TESELA_MAX_RANK] = {0}, place = 0, most = 0, n = 1;
-  if (text->swizzle.n == 0) return text->axis[0].extent;
-  for (int32_t d = 0; d < text->rank; d++)
-    if (!tesela__mul(n, text->shape[d], &n) || n > COUNTED) return text->axis[0].extent;
-  do {
-    (void)tesela_layout_place_of(text, index, &place, NULL); /* an element */
-    most = tesela__max(most, place);
-  } while (tesela_index_next(text->rank, text->shape, index));
-  return most + 1;
-}
-
 /* The text's array is larger: do its further elements need other places? */
 static tesela_status cute_larger(const tesela_layout *layout, const tesela__cute_modes *modes,
                                  const int64_t *cut, tesela_translation *answer, tesela_error *err) {
@@ -104,7 +90,7 @@ static tesela_status cute_larger(const tesela_layout *layout, const tesela__cute
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
                         "the only text is of a larger array, with places below 0");
   if (status != TESELA_OK) return status;
-  int64_t needed = cute_needed(&text), places = layout->axis[0].extent;
+  int64_t needed = text.axis[0].extent, places = layout->axis[0].extent;
   answer->verdict = needed > places ? TESELA_NEEDS_PADDING : TESELA_VALID_PART;
   if (needed > places)
     (void)snprintf(answer->reason, sizeof answer->reason,

@@ -248,13 +248,12 @@ static tesela_status numpy_arguments(numpy *x) {
     } else if (item) {
       if (x->n < 0) x->n = 0;
       if (tesela__read_take_text(r, "axis") || tesela__read_take_text(r, "axes") ||
-          tesela__read_take_text(r, "pad_width"))
+          tesela__read_take_text(r, "pad_width")) {
         status = tesela__read_expect(r, '=', "and numbers");
-      if (status == TESELA_OK && tesela__read_peek(r) == '(') continue;
-      if (status == TESELA_OK && x->n == NUMPY_NUMBERS)
-        return numpy_fail(x, TESELA_E_LIMIT, "more than 64 numbers");
-      if (status == TESELA_OK)
-        status = tesela__read_integer(r, "a number", -INT64_MAX, INT64_MAX, &x->number[x->n]);
+        continue;
+      }
+      if (x->n == NUMPY_NUMBERS) return numpy_fail(x, TESELA_E_LIMIT, "more than 64 numbers");
+      status = tesela__read_integer(r, "a number", -INT64_MAX, INT64_MAX, &x->number[x->n]);
       x->n++;
       item = false;
     } else {

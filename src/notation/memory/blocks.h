@@ -12,16 +12,16 @@
 enum { TESELA__MAX_BLOCKS = 64 };
 
 /* A part of a dim. */
-typedef struct tesela__block {
+typedef struct tesela__inner_block {
   int32_t dim;
   int64_t extent;
-} tesela__block;
+} tesela__inner_block;
 
 typedef struct tesela__blocks {
   int32_t rank;
   int32_t order[TESELA_MAX_RANK]; /* the dims, outermost first */
   int32_t n;
-  tesela__block inner[TESELA__MAX_BLOCKS]; /* outermost first */
+  tesela__inner_block inner[TESELA__MAX_BLOCKS]; /* outermost first */
 } tesela__blocks;
 
 /* The layout of an array in blocks. A dim that its blocks do not divide is padded at its end. `strides` of the outer dims, or NULL:
@@ -34,6 +34,11 @@ tesela_status tesela__blocks_lower(const tesela__blocks *blocks, tesela_dtype dt
  * Without any, the verdict becomes TESELA_IMPOSSIBLE, with the smallest contradiction. `words` names the notation in reasons: "tag". */
 tesela_status tesela__blocks_find(const tesela_layout *layout, const char *words, tesela__blocks *blocks,
                                   tesela_translation *answer, tesela_error *err);
+
+/* The same where outer dims may have any stride that is a multiple of the inner blocks: the only candidate, with as few inner blocks as
+ * possible, for the caller to compare. The strides are in places, 0 for dims without outer part. For layouts with elements, on one axis. */
+tesela_status tesela__blocks_with_strides(const tesela_layout *layout, tesela__blocks *blocks,
+                                          int64_t *strides, bool *found, tesela_error *err);
 
 /* Let the outer dims be in the order of the array: others, which are not 1, become inner blocks. False: too many blocks. */
 bool tesela__blocks_in_order(tesela__blocks *blocks, const int64_t *shape);

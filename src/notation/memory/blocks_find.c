@@ -24,9 +24,9 @@ typedef struct blocks_search {
   int32_t rank;
   int64_t box[TESELA_MAX_RANK]; /* extents of the elements that count */
   int32_t n;
-  tesela__block position[TESELA__MAX_BLOCKS + TESELA_MAX_RANK]; /* innermost first */
-  int64_t done[TESELA_MAX_RANK];                                /* product of the parts of a dim */
-  int32_t failed;                                               /* the dim whose next digit does not fit */
+  tesela__inner_block position[TESELA__MAX_BLOCKS + TESELA_MAX_RANK]; /* innermost first */
+  int64_t done[TESELA_MAX_RANK];                                      /* product of the parts of a dim */
+  int64_t *strides; /* of the outer dims, if those may have gaps */
   tesela_error *err;
 } blocks_search;
 
@@ -68,7 +68,7 @@ static bool blocks_fill(blocks_search *s, int64_t times) {
   for (int32_t d = 0; d < s->rank; d++) /* dims without elements beyond, without parts first */
     if (s->done[d] >= s->box[d] && (with < 0 || (s->done[d] == 1 && s->done[with] > 1))) with = d;
   if (with < 0 || s->n == TESELA__MAX_BLOCKS) return false;
-  s->position[s->n++] = (tesela__block){with, times};
+  s->position[s->n++] = (tesela__inner_block){with, times};
   return tesela__mul(s->done[with], times, &s->done[with]);
 }
 
@@ -78,6 +78,7 @@ static int32_t blocks_next(const blocks_search *s, int64_t *place) {
   for (int32_t d = s->rank - 1; d >= 0; d--) {
     if (s->done[d] >= s->box[d]) continue;
     int64_t at = blocks_place(s, d, s->done[d]);
+    if (s->strides && at == 0) continue; /* a stride of 0 */
     if (best < 0 || at < *place) {
       best = d;
       *place = at;
@@ -86,15 +87,35 @@ static int32_t blocks_next(const blocks_search *s, int64_t *place) {
   return best;
 }
 
-/* Find the positions of the box; *found is false, with s->failed, if a digit does not fit. */
+/* Are the rest of all dims linear, at a multiple of `size` or at 0? Then they need no positions; sets their strides. */
+static tesela_status blocks_linear(const blocks_search *s, int64_t size, bool *linear) {
+  int64_t q, place;
+  *linear = true;
+  for (int32_t d = 0; d < s->rank && *linear; d++) {
+    s->strides[d] = 0;
+    if (s->done[d] >= s->box[d]) continue;
+    place = s->strides[d] = blocks_place(s, d, s->done[d]);
+    *linear = place >= 0 && place % size == 0;
+    tesela_status status = *linear && place > 0 ? blocks_run(s, d, s->done[d], place, &q) : TESELA_OK;
+    if (status != TESELA_OK) return status;
+    if (place > 0) *linear = *linear && q >= tesela__ceil_div(s->box[d], s->done[d]);
+  }
+  return TESELA_OK;
+}
+
+/* Find the positions of the box; *found is false if a digit does not fit. */
 static tesela_status blocks_decode(blocks_search *s, bool *found) {
   int64_t size = 1, open = 0, place = 0, q; /* open: the stride of the last position, if it may grow */
   s->n = 0;
   *found = false;
   for (int32_t d = 0; d < s->rank; d++) s->done[d] = 1;
   for (;;) {
-    int32_t d = s->failed = blocks_next(s, &place);
+    int32_t d = blocks_next(s, &place);
     if (d < 0) break;
+    if (s->strides && open == 0) {
+      tesela_status status = blocks_linear(s, size, found);
+      if (status != TESELA_OK || *found) return status;
+    }
     if (place < size || s->n == TESELA__MAX_BLOCKS) return TESELA_OK;
     if (open > 0) {
       if (place % open != 0) return TESELA_OK;
@@ -104,7 +125,7 @@ static tesela_status blocks_decode(blocks_search *s, bool *found) {
     }
     tesela_status status = blocks_run(s, d, s->done[d], place, &q);
     if (status != TESELA_OK) return status;
-    s->position[s->n++] = (tesela__block){d, q};
+    s->position[s->n++] = (tesela__inner_block){d, q};
     open = q >= tesela__ceil_div(s->box[d], s->done[d]) ? place : 0;
     if (!tesela__mul(place, q, &size)) return TESELA_OK;
     s->done[d] = open ? s->box[d] : s->done[d] * q;
@@ -120,7 +141,7 @@ static void blocks_from_positions(const blocks_search *s, tesela__blocks *blocks
   int32_t chain[TESELA_MAX_RANK], inner = s->n, n_chain = 0, free_dim = 0;
   *blocks = (tesela__blocks){.rank = s->rank};
   for (; inner > 0; inner--) {
-    const tesela__block *top = &s->position[inner - 1];
+    const tesela__inner_block *top = &s->position[inner - 1];
     if (ordered[top->dim]) break;
     outer[top->dim] = s->box[top->dim];
     for (int32_t i = 0; i < inner - 1; i++)
@@ -246,6 +267,21 @@ static tesela_status blocks_refute(blocks_search *s, tesela_translation *answer)
     (void)tesela_layout_place_of(&candidate, difference.index, &answer->expected, NULL);
   }
   return status == TESELA_OK ? blocks_say(s, answer) : status;
+}
+
+tesela_status tesela__blocks_with_strides(const tesela_layout *layout, tesela__blocks *blocks,
+                                          int64_t *strides, bool *found, tesela_error *err) {
+  blocks_search s = {.layout = layout, .rank = layout->rank, .strides = strides, .err = err};
+  for (int32_t d = 0; d < layout->rank; d++) {
+    s.box[d] = layout->shape[d];
+    strides[d] = 0;
+  }
+  tesela_status status = blocks_decode(&s, found);
+  *blocks = (tesela__blocks){.rank = s.rank};
+  for (int32_t d = 0; d < s.rank; d++) blocks->order[d] = d;
+  for (int32_t i = s.n - 1; i >= 0 && blocks->n < TESELA__MAX_BLOCKS; i--)
+    blocks->inner[blocks->n++] = s.position[i];
+  return status;
 }
 
 tesela_status tesela__blocks_find(const tesela_layout *layout, const char *words, tesela__blocks *blocks,

@@ -46,4 +46,10 @@ tesela_status tesela__mlir_type(tesela__reader *r, tesela_xla_shape *array, int3
 /* The type of the elements, "f32"; an integer of their width without a type. */
 const char *tesela__mlir_print_type(const tesela_layout *layout, char text[16]);
 
+/* ---- mosaic_tpu.c ---- */
+
+/* "(8,128)(2,1),[16,1]>", after "#tpu.tiled<", on an array. */
+tesela_status tesela__tpu_tiled(tesela__reader *r, const tesela_xla_shape *array, tesela_dtype dtype,
+                                int32_t bits, tesela_layout *out);
+
 #endif

@@ -10,6 +10,8 @@ typedef struct memref_layout {
   bool strided;
   int64_t stride[TESELA_MAX_RANK], offset;
   int32_t n;
+  size_t map, map_end; /* "affine_map<..>"; 0 without it */
+  size_t tiled;        /* after "#tpu.tiled<"; 0 without it */
 } memref_layout;
 
 static tesela_status memref_dynamic(tesela__reader *r) {
@@ -39,8 +41,17 @@ static tesela_status memref_strided(tesela__reader *r, memref_layout *m) {
   return status == TESELA_OK ? tesela__read_expect(r, '>', "after the strides") : status;
 }
 
-/* A memory space: 3, #gpu.address_space<workgroup>, "name". */
+/* A memory space: 3, "name", #gpu.address_space<workgroup>. Other attributes may be layouts. */
 static tesela_status memref_space(tesela__reader *r) {
+  static const char *const spaces[] = {"#gpu.address_space",    "#tpu.memory_space",
+                                       "#hal.descriptor_type",  "#spirv.storage_class",
+                                       "#amdgpu.address_space", "#xegpu.memory_space"};
+  bool known = tesela__read_peek(r) != '#';
+  for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++) {
+    size_t n = strlen(spaces[i]);
+    known = known || (r->length - r->at > n && memcmp(r->text + r->at, spaces[i], n) == 0);
+  }
+  if (!known) return tesela__read_unexpected(r, "strided<..>, #tpu.tiled<..> or a memory space", "");
   int32_t depth = 0;
   size_t begin = r->at;
   for (; r->at < r->length && (depth > 0 || (r->text[r->at] != '>' && r->text[r->at] != ',')); r->at++) {
@@ -50,6 +61,16 @@ static tesela_status memref_space(tesela__reader *r) {
   return r->at > begin ? TESELA_OK : tesela__read_unexpected(r, "a layout or a memory space", "");
 }
 
+/* Move past the ">" of an affine map; "->" is in it. */
+static tesela_status memref_map_end(tesela__reader *r) {
+  for (; r->at < r->length; r->at++)
+    if (r->text[r->at] == '>' && r->text[r->at - 1] != '-') {
+      r->at++;
+      return TESELA_OK;
+    }
+  return tesela__read_unexpected(r, "'>' after the map", "");
+}
+
 static tesela_status memref_body(tesela__reader *r, tesela_xla_shape *array, int32_t *bits,
                                  memref_layout *m) {
   tesela_status status = tesela__mlir_type(r, array, bits);
@@ -57,18 +78,20 @@ static tesela_status memref_body(tesela__reader *r, tesela_xla_shape *array, int
     if (tesela__read_take_text(r, "strided<")) {
       status = memref_strided(r, m);
     } else if (tesela__read_take_text(r, "affine_map<")) {
-      return tesela__read_fail(
-          r, TESELA_E_UNSUPPORTED, r->at - strlen("affine_map<"),
-          "the layout of this memref is an affine_map; read that alone, with the array before it");
+      m->map = r->at - strlen("affine_map<");
+      status = memref_map_end(r);
+      m->map_end = r->at;
+    } else if (tesela__read_take_text(r, "#tpu.tiled<")) {
+      m->tiled = r->at;
+      const char *close = memchr(r->text + r->at, '>', r->length - r->at);
+      if (!close) return tesela__read_unexpected(r, "#tpu.tiled<(8,128),[2,1]>", "");
+      r->at = (size_t)(close - r->text) + 1;
     } else {
-      status = memref_space(r);
+      return memref_space(r);
     }
-    if (status == TESELA_OK && m->strided && tesela__read_take(r, ',')) {
-      tesela__read_peek(r);
-      status = memref_space(r);
-    }
+    if (status == TESELA_OK && tesela__read_take(r, ',')) status = memref_space(r);
   }
-  return status == TESELA_OK ? tesela__read_expect(r, '>', "after the memref") : status;
+  return status;
 }
 
 tesela_status tesela__mlir_read(const char *text, size_t length, const tesela_layout_read_options *options,
@@ -82,6 +105,7 @@ tesela_status tesela__mlir_read(const char *text, size_t length, const tesela_la
   tesela_status status = TESELA_OK;
   if (tesela__read_take_text(&r, "memref<")) {
     status = memref_body(&r, &array, &bits, &m);
+    if (status == TESELA_OK) status = tesela__read_expect(&r, '>', "after the memref");
     if (dtype == TESELA_DTYPE_NONE)
       dtype = array.dtype;
     else
@@ -101,8 +125,20 @@ tesela_status tesela__mlir_read(const char *text, size_t length, const tesela_la
     return tesela__fail(err, TESELA_E_MISMATCH, 0, "%" PRId32 " strides of %" PRId32 " dims", m.n,
                         array.rank);
   out->kind = TESELA_KIND_RELATION;
-  status = tesela_layout_strided(&out->relation, dtype, bits, array.rank, array.dim,
-                                 m.strided ? m.stride : NULL, m.offset, err);
+  if (m.map > 0) {
+    tesela_layout_read_options inner = *options;
+    array.dtype = dtype;
+    inner.array = &array;
+    status = tesela__affine_map_read(text + m.map, m.map_end - m.map, &inner, out, err);
+    if (status != TESELA_OK && err && err->at >= 0) err->at += (int64_t)m.map;
+    return status == TESELA_OK ? tesela__memory_valid(options, &out->relation, err) : status;
+  }
+  r.at = m.tiled;
+  if (m.tiled > 0)
+    status = tesela__tpu_tiled(&r, &array, dtype, bits, &out->relation);
+  else
+    status = tesela_layout_strided(&out->relation, dtype, bits, array.rank, array.dim,
+                                   m.strided ? m.stride : NULL, m.offset, err);
   return status == TESELA_OK ? tesela__memory_valid(options, &out->relation, err) : status;
 }
 

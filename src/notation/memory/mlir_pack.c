@@ -5,7 +5,7 @@
  *   linalg.pack %a outer_dims_perm = [1, 0] inner_dims_pos = [0, 1] inner_tiles = [8, 32] into %b
  *       : tensor<128x256xf32> -> tensor<8x16x8x32xf32>
  *
- * Outer dim k of the result is dim outer_dims_perm[k] of the array, in tiles; then follow the tiles. Without tensor types the array is before the
+ * encoding_info of IREE has the same numbers as innerDimsPos, innerTileSizes and outerDimsPerm. Outer dim k of the result is dim outer_dims_perm[k] of the array, in tiles; then follow the tiles. Without tensor types the array is before the
  * text.
  */
 #include "notation/memory/memory.h"
@@ -43,13 +43,16 @@ static tesela_status pack_list(tesela__reader *r, const char *what, int64_t *lis
 static tesela_status pack_parts(tesela__reader *r, pack_text *t) {
   tesela_status status = TESELA_OK;
   while (status == TESELA_OK && tesela__read_peek(r) >= 0) {
-    if (tesela__read_take_text(r, "outer_dims_perm")) {
+    if (tesela__read_take_text(r, "outer_dims_perm") || tesela__read_take_text(r, "outerDimsPerm")) {
       status = pack_list(r, "outer_dims_perm", t->perm, &t->n_perm);
-    } else if (tesela__read_take_text(r, "inner_dims_pos")) {
+    } else if (tesela__read_take_text(r, "inner_dims_pos") || tesela__read_take_text(r, "innerDimsPos")) {
       status = pack_list(r, "inner_dims_pos", t->pos, &t->n_pos);
-    } else if (tesela__read_take_text(r, "inner_tiles")) {
+    } else if (tesela__read_take_text(r, "inner_tiles") || tesela__read_take_text(r, "innerTileSizes")) {
       t->tiles_at = r->at;
       status = pack_list(r, "inner_tiles", t->tiles, &t->n_tiles);
+    } else if (tesela__read_take_text(r, "swizzle")) {
+      return tesela__read_fail(r, TESELA_E_UNSUPPORTED, r->at - strlen("swizzle"),
+                               "the swizzle of an encoding is not read");
     } else if (tesela__read_take_text(r, "tensor<") || tesela__read_take_text(r, "memref<")) {
       if (t->n_types == 2) return tesela__read_fail(r, TESELA_E_SYNTAX, r->at, "more than two tensor types");
       status = tesela__mlir_type(r, &t->type[t->n_types++], &t->bits);
@@ -67,6 +70,10 @@ static tesela_status pack_blocks(const tesela__reader *r, const pack_text *t, in
                                  tesela__blocks *blocks) {
   bool seen[TESELA_MAX_RANK] = {false}, tiled[TESELA_MAX_RANK] = {false};
   *blocks = (tesela__blocks){.rank = rank};
+  if ((t->n_pos < 0 || t->n_tiles < 0) && r->length > 6 && memcmp(r->text, "#iree_", 6) == 0)
+    return tesela__read_fail(
+        r, TESELA_E_UNSUPPORTED, 0,
+        "this encoding has no places: expected innerDimsPos and innerTileSizes, as after IREE resolved it");
   if (t->n_pos < 0 || t->n_tiles < 0)
     return tesela__read_fail(r, TESELA_E_SYNTAX, r->length,
                              "expected inner_dims_pos = [..] and inner_tiles = [..]");
@@ -91,7 +98,7 @@ static tesela_status pack_blocks(const tesela__reader *r, const pack_text *t, in
     if (t->tiles[i] == 0)
       return tesela__read_fail(r, TESELA_E_RANGE, t->tiles_at, "a tile is 0; expected 1 or more");
     tiled[t->pos[i]] = true;
-    blocks->inner[blocks->n++] = (tesela__block){(int32_t)t->pos[i], t->tiles[i]};
+    blocks->inner[blocks->n++] = (tesela__inner_block){(int32_t)t->pos[i], t->tiles[i]};
   }
   return TESELA_OK;
 }

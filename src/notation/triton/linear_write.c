@@ -9,15 +9,19 @@
 #include "notation/any.h"
 #include "notation/triton/linear_text.h"
 
-enum { TRITON_LANES = 32 };
+enum { TRITON_LANE_BITS = 5 };
 
-/* The axes of registers as Triton has them. Warps of fewer lanes only if there are fewer threads. */
-static tesela_status triton_write_axes(const tesela_layout *layout, tesela_layout *out, tesela_error *err) {
-  int64_t lanes = 1;
-  for (int32_t a = 0; a < layout->n_axes; a++)
-    if (strcmp(layout->axis[a].name, "thread") == 0)
-      while (lanes < TRITON_LANES && lanes < layout->axis[a].extent) lanes *= 2;
-  return tesela__axes_to_lanes(layout, lanes, out, err);
+/* Threads and local ids as Triton has them: the low bits of a thread are its lane. */
+static tesela_status triton_write_lanes(tesela_linear *a, tesela_error *err) {
+  int32_t thread = tesela__linear_find(a->in, a->n_ins, "thread");
+  if (thread < 0) return TESELA_OK;
+  const int32_t order[] = {1 - thread, thread}, bits = a->in[thread].bits;
+  tesela_linear_dim dims[3];
+  tesela__linear_set(&dims[0], "register", a->in[1 - thread].bits);
+  tesela__linear_set(&dims[1], "lane", bits < TRITON_LANE_BITS ? bits : TRITON_LANE_BITS);
+  tesela__linear_set(&dims[2], "warp", bits - dims[1].bits);
+  tesela_status status = tesela_linear_transpose(a, false, order, a, err);
+  return status == TESELA_OK ? tesela_linear_reshape(a, false, 3, dims, a, err) : status;
 }
 
 static bool triton_write_known(const tesela_layout *layout, bool *shared) {
@@ -28,24 +32,20 @@ static bool triton_write_known(const tesela_layout *layout, bool *shared) {
 
 tesela_status tesela__triton_write(const tesela_layout *layout, const tesela_writer *to,
                                    tesela_translation *answer, tesela_error *err) {
-  tesela_layout lanes;
   tesela_linear linear;
-  tesela_translation found;
   tesela__sink sink;
   bool shared;
-  int64_t places = answer->places;
   if (!triton_write_known(layout, &shared))
     return tesela__impossible(answer, "Triton's layouts have registers, lanes and warps, or one memory");
   if (layout->rank == 0) return tesela__impossible(answer, "Triton's layouts have at least one dim");
   tesela_status status = tesela_linear_from_layout(layout, &linear, answer, err);
-  answer->places = places;
   if (status != TESELA_OK || answer->verdict == TESELA_IMPOSSIBLE) return status;
-  status = triton_write_axes(layout, &lanes, err);
-  if (status == TESELA_E_UNSUPPORTED)
-    return tesela__impossible(answer, "the threads do not divide into warps");
-  if (status == TESELA_OK) status = tesela_linear_from_layout(&lanes, &linear, &found, err);
+  status = triton_write_lanes(&linear, err);
   if (status != TESELA_OK) return status;
-  memcpy(answer->shape, found.shape, sizeof answer->shape);
+  for (int32_t d = 0; d < layout->rank && !shared; d++)
+    if (answer->shape[d] >= 2 * tesela__max(layout->shape[d], 1))
+      return tesela__impossible(answer,
+                                "registers without an element are left over; Triton fills them with copies");
   tesela__sink_init(&sink, to);
   tesela__linear_put_attribute(&sink, &linear, shared);
   return tesela__sink_finish(&sink, err);

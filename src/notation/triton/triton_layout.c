@@ -76,7 +76,8 @@ static tesela_status triton_check_shape(const tesela__triton *of, int32_t rank, 
 static tesela_status triton_to_bits(tesela__triton *of, int32_t rank, const int64_t *shape,
                                     int32_t element_bits, tesela__triton_bits *bits, tesela_error *err) {
   int64_t full[TESELA__TRITON_RANK];
-  if (of->rank == 0 && rank >= 2 && rank + of->n_slices <= TESELA__TRITON_RANK)
+  bool bases = of->kind == TESELA__TRITON_LINEAR || of->kind == TESELA__TRITON_SHARED_LINEAR;
+  if (of->rank == 0 && rank >= (bases ? 1 : 2) && rank + of->n_slices <= TESELA__TRITON_RANK)
     of->rank = rank + of->n_slices; /* amd_wmma of one warp has no bases that show its rank */
   tesela_status status = triton_check_shape(of, rank, shape, err);
   if (status != TESELA_OK) return status;
@@ -92,13 +93,13 @@ static tesela_status triton_to_bits(tesela__triton *of, int32_t rank, const int6
   bits->rank = of->rank;
   for (int32_t d = 0; d < of->rank; d++) bits->size[d] = 1;
   if (of->kind == TESELA__TRITON_BLOCKED)
-    status = tesela__triton_blocked(of, full, bits, err);
+    tesela__triton_blocked(of, full, bits);
   else if (of->kind == TESELA__TRITON_LINEAR)
     triton_bases_of(of, full, bits);
   else if (triton_in_memory(of))
     status = tesela__triton_memory(of, full, element_bits, bits, err);
   else
-    status = tesela__triton_matrix(of, full, bits, err);
+    tesela__triton_matrix(of, full, bits);
   if (status == TESELA_OK && bits->full)
     status = tesela__fail(err, TESELA_E_LIMIT, -1, "the encoding has more than %d bits", TESELA_LINEAR_BITS);
   for (int32_t i = of->n_slices - 1; status == TESELA_OK && i >= 0; i--)
@@ -234,7 +235,7 @@ static tesela_status triton_buffers(int64_t count, tesela_layout *layout, tesela
 
 static bool triton_has_buffers(const tesela__triton *of, const tesela_xla_shape *array) {
   return of->kind >= TESELA__TRITON_SWIZZLED && of->kind <= TESELA__TRITON_SHARED_LINEAR &&
-         of->kind != TESELA__TRITON_PADDED && array->rank == of->rank + 1;
+         of->kind != TESELA__TRITON_PADDED && of->rank > 0 && array->rank == of->rank + 1;
 }
 
 /* Has the array that is given beside a text the dims and, if it has one, the type of the text? */
