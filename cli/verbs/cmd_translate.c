@@ -10,10 +10,10 @@
 #include "main/json.h"
 #include "main/say.h"
 
-/* "element [2,0] is at place 8; texts that agree before it put it at 2" */
+/* "element [2,0] is at place 8; a text that agrees on the elements before has it at 2", unless the reason names the element. */
 static void print_contradiction(FILE *to, const tesela_translation *t) {
   const bool bit = t->contradiction == TESELA_CONTRADICTION_BIT;
-  if (t->contradiction == TESELA_CONTRADICTION_NONE) return;
+  if (t->contradiction == TESELA_CONTRADICTION_NONE || strstr(t->reason, "element (")) return;
   fputs(bit ? "; a bit of the place moves [" : "; element [", to);
   for (int32_t d = 0; d < t->rank; d++) fprintf(to, "%s%" PRId64, d ? "," : "", t->index[d]);
   fputc(']', to);

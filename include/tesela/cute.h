@@ -171,7 +171,7 @@ TESELA_API tesela_status tesela_cute_right_inverse(const tesela_cute *a, tesela_
 /// to 512 coordinates all extents are tried.
 ///
 /// @return TESELA_OK; TESELA_E_UNSUPPORTED with TESELA_REASON_NOT_INJECTIVE and two coordinates in `counter`, or with
-///         TESELA_REASON_NOT_EXPRESSIBLE if no extents and strides are right: (2,2):(3,5); TESELA_E_RANGE for values below 0;
+///         TESELA_REASON_NOT_EXPRESSIBLE if no extents and strides are right: (3,3):(2,3); TESELA_E_RANGE for values below 0;
 ///         TESELA_E_LIMIT, undecided, for larger layouts whose strides do not nest, or a long search. O(leaves^2) or some milliseconds.
 TESELA_API tesela_status tesela_cute_left_inverse(const tesela_cute *a, tesela_cute *out,
                                                   tesela_cute_counter *counter, tesela_error *err);

@@ -225,18 +225,17 @@ TESELA_API tesela_status tesela_target_print(const tesela_target *target, const 
  *   dim    = name ":" extent              copy   = name ":" extent
  *   type   = "of" type | "of" type "in" N "bits" | "of" N "bits"         (default: 8 bits, no type)
  *   axis   = name "[" places "]" ":" sum
- *   sum    = ["-"] term {("+" | "-") term}
- *   term   = N | [N "*"] factor ["*" N]
- *   factor = part | "(" part ")" {("/" | "%") N}         part = name {("/" | "%") N}
+ *   sum    = numbers, names, "+", "-", products with numbers, "/" and "%" by numbers, "^", "(", ")"
  *   flip   = axis "^=" bits {"^" bits}
  *   bits   = [N "*"] (part | "(" part ")") of an axis, which ends in "% N"; powers of two
  *
- * "/" is rounded down; "/" and "%" are done from left to right. An element is at all values of its copies. Of a place that a
- * sum gives, each flip exchanges the bits that its right side has, all at once, from the places of the sums. Places that no
- * element has are padding.
+ * "/" is rounded down. "*", "/" and "%" are done from left to right, before "+" and "-", signs too; "^" comes last. An element is at
+ * all values of its copies. Of a place that a sum gives, each flip exchanges the bits that its right side has, all at once, from
+ * the places of the sums. Places that no element has are padding.
  *
- * Two parts of a name that overlap add up; a part cannot be in two sums. Divisors and moduli of one name must divide each other,
- * unless they are the greedy split of the model (layout.h): x/7, x%7/5, x%7%5.
+ * Two parts of a name that overlap add up; a part cannot be in two sums. A sum that is divided or XORed is one of these, with a name
+ * or without: 100*((d0 + 3)/4). Divisors and moduli of one name must divide each other, unless they are the greedy split of the
+ * model (layout.h): x/7, x%7/5, x%7%5. "^" is an XOR of bits of names that the other terms of the place determine.
  */
 
 /// Read index arithmetic. The whole text must match; ends of lines are blanks.
@@ -412,6 +411,8 @@ TESELA_API tesela_status tesela_any_to_xla(const tesela_any_layout *any, tesela_
 /// printed in the first of the notations short, printed and tuples that can express it.
 ///
 /// Example: "f32[3, 5]{1,0}" gives "f32[3,5]{1,0}"; "local(4)" gives "RegisterLayout(shape=[4], mode_shape=[4], ...)".
+///
+/// A text of a notation that is only read is printed as index arithmetic.
 ///
 /// @return TESELA_OK; TESELA_E_STOPPED; TESELA_E_UNSUPPORTED if the notation cannot express it.
 TESELA_API tesela_status tesela_any_print(const tesela_any_layout *any, const tesela_writer *to,

@@ -272,7 +272,7 @@ typedef struct tesela_request {
   const struct tesela_layout_read_options *reading;
   int64_t reserved[2]; ///< 0: room to grow (base.h)
 
-  /// Set by the library, of a failure: an object that shows why nothing is right; NULL: there is none. Freed by tesela_request_free
+  /// Of a failure: an object that shows the cause, or NULL. Set by the library, freed by tesela_request_free
   tesela_value *counter_example;
   int64_t deadline;   ///< set by the library: on the clock of tesela_request_progress; INT64_MAX without one
   int32_t flags;      ///< how XLA texts are read: TESELA_XLA_STRICT, or _LENIENT with "lenient": true

@@ -89,7 +89,7 @@ class Translation(NamedTuple):
     def contradiction(self) -> str:
         """The counter-example as the end of a sentence, or ""."""
         found = self.counter_example
-        if not found:
+        if not found or "element (" in self.reason:
             return ""
         if "bit" in found:
             return f"; a bit of the place moves {found['bit']}"

@@ -178,7 +178,7 @@ tesela_status tesela_linear_invert_and_compose(const tesela_linear *a, const tes
     if (example) *example = (tesela_linear_example){.have_in = false};
     tesela__linear_show_in(example, a, (uint64_t)1 << failed);
     tesela__linear_show_out(example, a, a->basis[failed]);
-    return linear_refuse_onto(err, "an output of layout a is no output of layout b");
+    return linear_refuse_onto(err, "layout b lacks an output of layout a");
   }
   *out = c;
   return TESELA_OK;

@@ -69,9 +69,8 @@ static tesela_status linear_not_alone(const linear_candidate *c, int32_t u, uint
   (void)tesela_layout_place_of(layout, answer->index, place, NULL);
   answer->contradiction = TESELA_CONTRADICTION_SHARED;
   answer->place = place[0];
-  return linear_impossible(answer,
-                           inside ? "two elements share a place"
-                                  : "extents become powers of two, and a place of this padding is taken");
+  return linear_impossible(answer, inside ? "two elements share a place"
+                                          : "an element is at a place of the padding to powers of two");
 }
 
 /* ---- the candidate -------------------------------------------------------------------------------------------- */
@@ -324,7 +323,8 @@ static tesela_status linear_decide(const linear_candidate *c, int32_t shared, ui
     return linear_not_linear(c, index, answer);
   if (status != TESELA_OK) return status;
   if (!possible)
-    return linear_impossible(answer, "some places hold no element, and there is no dim that padding extends");
+    return linear_impossible(answer,
+                             "some places hold no element, and an array without dims cannot be padded");
   if (!difference.same) return linear_not_linear(c, difference.index, answer);
   return shared >= 0 ? linear_not_alone(c, shared, others, answer) : linear_fits(c->layout, out, answer);
 }

@@ -42,11 +42,11 @@ static tesela_status linear_check_order(const char *name, const int32_t *order, 
 tesela_status tesela_linear_transpose(const tesela_linear *a, bool outs, const int32_t *order,
                                       tesela_linear *out, tesela_error *err) {
   TESELA__NEED(err, a, out);
+  TESELA__NEED_LIST(err, order, outs ? a->n_outs : a->n_ins);
   tesela_status status = tesela__linear_check(a, "the linear layout", err);
   if (status != TESELA_OK) return status;
   const tesela_linear_dim *old = outs ? a->out : a->in;
   int32_t n = outs ? a->n_outs : a->n_ins, at[TESELA_LINEAR_BITS];
-  TESELA__NEED_LIST(err, order, n);
   status = linear_check_order("order", order, n, n, err);
   if (status != TESELA_OK) return status;
   tesela_linear c = *a;

@@ -188,10 +188,10 @@ tesela_status tesela_linear_zeros_1d(int64_t size, const char *in, const char *o
 tesela_status tesela_linear_apply(const tesela_linear *a, const int64_t *in, int64_t *out,
                                   tesela_error *err) {
   TESELA__NEED(err, a);
-  tesela_status status = tesela__linear_check(a, "the linear layout", err);
-  if (status != TESELA_OK) return status;
   TESELA__NEED_LIST(err, in, a->n_ins);
   TESELA__NEED_LIST(err, out, a->n_outs);
+  tesela_status status = tesela__linear_check(a, "the linear layout", err);
+  if (status != TESELA_OK) return status;
   uint64_t word = 0;
   for (int32_t i = 0, base = 0; i < a->n_ins; base += a->in[i++].bits) {
     if (in[i] < 0 || in[i] >> a->in[i].bits != 0)

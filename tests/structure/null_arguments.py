@@ -36,6 +36,11 @@ OPTIONAL = {
     "tesela_index_from_number": "minor_to_major",
     "tesela_index_to_number": "minor_to_major",
     "tesela_layout_elements": "padding",
+    "tesela_linear_divide_left": "example",
+    "tesela_linear_invert": "example",
+    "tesela_linear_invert_and_compose": "example",
+    "tesela_linear_pseudoinvert": "example",
+    "tesela_linear_quotient": "example",
     "tesela_layout_place_row_major": "next",
     "tesela_layout_strided": "strides",
     "tesela_notation_find": "used",
@@ -59,9 +64,10 @@ OPTIONAL = {
 # fills an error, so has none to refuse with.
 SPARED = {"tesela_walk_carry", "tesela_scan_carry", "tesela_error_print", "tesela_error_caret", "tesela_request_fail"}
 # What is needed only where there are elements: asked with real layouts in tests/unit/test_values.c, test_program.c,
-# test_transfer_refused.c and test_graph_run_edges.c.
+# test_transfer_refused.c, test_graph_run_edges.c and test_linear.c.
 LATER = {
     "tesela_graph_run": "inputs outputs",
+    "tesela_linear_make": "bases",
     "tesela_program_run": "dst src fill",
     "tesela_transfer_verify": "host",
     "tesela_values_compare": "data_a data_b",

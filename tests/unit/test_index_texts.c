@@ -397,6 +397,10 @@ static void examples_have_their_places(void **state) {
       {"f16[40,40] lambda i, j: (40*i + j) ^ ((40*i + j) // 64 % 8 * 8)", {39, 38}, 1598 ^ 1598 / 64 % 8 * 8},
       {"[9] lambda i: (i + 3) // 4 * 100 + (i + 3) % 4", {6}, 201},
       {"[9] lambda i: (i - 3) // 4 * 100 + 100 + (i - 3) % 4", {1}, 2},
+      /* remainders by 16 are an extent of 16, though there are 3 channels */
+      {"f32[2,3,4] lambda n, c, w: (n, c // 16, w, c % 16)", {1, 2, 3}, (1 * 4 + 3) * 16 + 2},
+      {"f32[3] affine_map<(d0) -> (d0 mod 16, d0 floordiv 16)>", {2}, 2},
+      {"f32[3,5] affine_map<(d0, d1) -> (d1, d0 mod 4 * 2 + 1, 0)>", {2, 4}, 4 * 8 + 5},
       {"[] lambda : ()", {0}, 0},
       {"[7] lambda i: ()", {0}, 0},
       {"[7] affine_map<(d0) -> (7)>", {0}, 7},

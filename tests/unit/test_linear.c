@@ -535,7 +535,7 @@ static void small_layouts_and_refusals(void **state) {
   b.in[0].bits = 3;
   b.n_ins = 33;
   assert_int_equal(tesela_linear_pseudoinvert(&b, &kept, NULL, &err), TESELA_E_RANGE);
-  /* equal but for the size of an output */
+  /* equal except for the size of an output */
   tesela_linear c = a;
   c.out[0].bits++;
   assert_false(tesela_linear_equal(&a, &c, false));
@@ -549,6 +549,7 @@ static void small_layouts_and_refusals(void **state) {
   int64_t in[] = {((int64_t)1 << 62) - 1}, out[1];
   assert_int_equal(tesela_linear_apply(&a, in, out, NULL), TESELA_OK);
   assert_true(out[0] == in[0]);
+  assert_int_equal(tesela_linear_make(&b, 1, a.in, 1, a.out, NULL, NULL), TESELA_E_INVALID);
 }
 
 int main(void) {

@@ -142,7 +142,7 @@ static void check_places(const tesela_linear *a, const tesela_layout *layout, co
   assert_int_equal(places, wanted);
 }
 
-/* The first element in row-major order that no input gives; false: there is none. */
+/* The first element in row-major order that no input gives; false if all are given. */
 static bool first_nowhere(const tesela_linear *a, const int64_t *shape, int64_t *index) {
   int n = bits_of(a->in, a->n_ins);
   memset(index, 0, TESELA_MAX_RANK * sizeof *index);

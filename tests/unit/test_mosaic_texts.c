@@ -209,7 +209,7 @@ static const struct {
     {"bf16[8,128] #tpu.vpad<\"32,{0,0},(8,128)\">", TESELA_E_MISMATCH, 12,
      "the layout is of 32 bits; the type bf16 has 16"},
     {"[4,4] #iree_encoding.encoding<operand_index = 0>", TESELA_E_UNSUPPORTED, 6,
-     "this encoding says no places"},
+     "this encoding has no places"},
     {"[4,4] #iree_encoding.padding<[0, ?]>", TESELA_E_UNSUPPORTED, 29, "'?' is known at run time only"},
     {"[4,4] #iree_encoding.padding<[0]>", TESELA_E_MISMATCH, 29, "padding of 1 dims; the array has 2"},
     {"f32[4] #iree_encoding.packed_storage", TESELA_E_MISMATCH, 7,

@@ -46,8 +46,8 @@ static tesela_status results_axis(tesela__map_text *m, int32_t axis, int32_t fir
     tesela_status status = tesela__map_keep_on_axis(m, v, axis, stride);
     if (status != TESELA_OK) return status;
     if (end - first == 1 && !extent) break;
-    if ((!extent && value->high == INT64_MAX) ||
-        !tesela__mul(stride, extent ? extent[v] : value->high + 1, &stride))
+    if ((!extent && value->most == INT64_MAX) ||
+        !tesela__mul(stride, extent ? extent[v] : value->most + 1, &stride))
       return tesela__read_fail(&m->reader, TESELA_E_OVERFLOW, value->at, "the places do not fit in 64 bits");
   }
   m->axis_at[axis] = first < end ? m->value[first].at : 0;

@@ -65,9 +65,9 @@ int32_t tesela__index_chain(const tesela_layout *form, int32_t *digit) {
     if (form->digit[form->by_place[k]].stride != 0) digit[n++] = form->by_place[k];
   for (int32_t k = n - 1; k >= 0; k--) {
     const tesela_digit *d = &form->digit[digit[k]];
-    int64_t high = form->shape[d->source] - 1;
-    for (int32_t i = tesela__chain_of(form, d->source).first; i < digit[k]; i++)
-      high = tesela__min(high, form->digit[i].step - 1);
+    bool top =
+        tesela__chain_of(form, d->source).first == digit[k]; /* others are remainders by the step before */
+    int64_t high = (top ? form->shape[d->source] : form->digit[digit[k] - 1].step) - 1;
     if (d->stride != stride || !tesela__mul(stride, high / d->step + 1, &stride)) return -1;
   }
   return n <= INDEX_RESULTS ? n : -1;

@@ -55,7 +55,10 @@ typedef struct tesela__map_term {
 typedef struct tesela__map_value {
   int32_t first, n;
   int64_t constant, low, high;
-  size_t at; /* in the text */
+  int64_t
+      most;   /* `high` if every remainder by n may be n - 1: the extent that others give a result, less 1 */
+  bool fixed; /* a number, without names */
+  size_t at;  /* in the text */
 } tesela__map_value;
 
 /* A text whose expressions are read; or terms that are put together without one. */

@@ -96,7 +96,7 @@ tesela_status tesela__map_push_number(tesela__map_text *m, int64_t number, size_
   if (m->n_values == TESELA__MAP_VALUES)
     return tesela__read_fail(&m->reader, TESELA_E_LIMIT, at, "more than %d operands", TESELA__MAP_VALUES);
   int32_t first = value_terms(m);
-  m->value[m->n_values++] = (tesela__map_value){first, 0, number, number, number, at};
+  m->value[m->n_values++] = (tesela__map_value){first, 0, number, number, number, number, true, at};
   return TESELA_OK;
 }
 
@@ -106,7 +106,10 @@ tesela_status tesela__map_push_term(tesela__map_text *m, const tesela__map_term 
   if (status != TESELA_OK) return status;
   m->term[value_top(m)->first] = *term;
   value_top(m)->n = 1;
-  return value_settle(m);
+  value_top(m)->fixed = false;
+  tesela_status settled = value_settle(m);
+  value_top(m)->most = value_top(m)->high;
+  return settled;
 }
 
 tesela_status tesela__map_push_name(tesela__map_text *m, tesela__map_kind kind, int32_t number, size_t at) {
@@ -563,7 +566,45 @@ static tesela_status value_quotients(tesela__map_text *m, tesela__map_operation 
   return status == TESELA_OK ? value_divide(m, operation != TESELA__MAP_MODULO, n, at) : status;
 }
 
-tesela_status tesela__map_operate(tesela__map_text *m, tesela__map_operation operation, size_t at) {
+/* The greatest value of the result if every remainder by n may be n - 1; INT64_MAX if it does not fit. */
+static int64_t value_most(const tesela__map_value *a, const tesela__map_value *b,
+                          tesela__map_operation operation) {
+  int64_t n = b->constant, most = INT64_MAX;
+  bool fits = true;
+  switch (operation) {
+  case TESELA__MAP_NEGATE:
+    return a->low == INT64_MIN ? INT64_MAX : -a->low;
+  case TESELA__MAP_ADD:
+    fits = tesela__add(a->most, b->most, &most);
+    break;
+  case TESELA__MAP_SUBTRACT:
+    fits = tesela__sub(a->most, b->low, &most);
+    break;
+  case TESELA__MAP_MULTIPLY:
+    if (a->n == 0) n = a->constant;
+    if (a->n == 0) a = b;
+    fits = tesela__mul(n < 0 ? a->low : a->most, n, &most);
+    break;
+  case TESELA__MAP_LEFT:
+    fits = n >= 0 && n < 63 && tesela__mul(a->most, INT64_C(1) << n, &most);
+    break;
+  case TESELA__MAP_RIGHT:
+    return n >= 0 && n < 63 ? a->most >> n : a->most;
+  case TESELA__MAP_DIVIDE:
+    return n > 0 ? value_quotient(a->most, n) : a->most;
+  case TESELA__MAP_DIVIDE_UP:
+    return n > 0 ? value_quotient(a->most, n) + (a->most % n != 0) : a->most;
+  case TESELA__MAP_MODULO:
+    return n - 1;
+  case TESELA__MAP_AND:
+    return n;
+  default:
+    return 0;
+  }
+  return fits ? most : INT64_MAX;
+}
+
+static tesela_status value_operate(tesela__map_text *m, tesela__map_operation operation, size_t at) {
   tesela_status status;
   switch (operation) {
   case TESELA__MAP_NEGATE:
@@ -580,4 +621,16 @@ tesela_status tesela__map_operate(tesela__map_text *m, tesela__map_operation ope
   default:
     return value_quotients(m, operation, at);
   }
+}
+
+tesela_status tesela__map_operate(tesela__map_text *m, tesela__map_operation operation, size_t at) {
+  const tesela__map_value *b = value_top(m), *a = operation == TESELA__MAP_NEGATE ? b : b - 1;
+  int64_t most = value_most(a, b, operation);
+  bool fixed = a->fixed && b->fixed;
+  tesela_status status = value_operate(m, operation, at);
+  if (status != TESELA_OK) return status;
+  tesela__map_value *v = value_top(m);
+  v->fixed = fixed;
+  v->most = fixed ? v->high : tesela__max(most, v->high);
+  return TESELA_OK;
 }

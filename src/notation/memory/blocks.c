@@ -49,7 +49,7 @@ bool tesela__blocks_in_order(tesela__blocks *blocks, const int64_t *shape) {
   blocks->n += moved;
   for (int32_t k = kept, i = 0; k < blocks->rank; k++)
     if (outer[blocks->order[k]] != 1)
-      blocks->inner[i++] = (tesela__block){blocks->order[k], outer[blocks->order[k]]};
+      blocks->inner[i++] = (tesela__inner_block){blocks->order[k], outer[blocks->order[k]]};
   for (int32_t d = 0; d < blocks->rank; d++) blocks->order[d] = d;
   return true;
 }

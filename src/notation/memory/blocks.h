@@ -12,16 +12,16 @@
 enum { TESELA__MAX_BLOCKS = 64 };
 
 /* A part of a dim. */
-typedef struct tesela__block {
+typedef struct tesela__inner_block {
   int32_t dim;
   int64_t extent;
-} tesela__block;
+} tesela__inner_block;
 
 typedef struct tesela__blocks {
   int32_t rank;
   int32_t order[TESELA_MAX_RANK]; /* the dims, outermost first */
   int32_t n;
-  tesela__block inner[TESELA__MAX_BLOCKS]; /* outermost first */
+  tesela__inner_block inner[TESELA__MAX_BLOCKS]; /* outermost first */
 } tesela__blocks;
 
 /* The layout of an array in blocks. A dim that its blocks do not divide is padded at its end. `strides` of the outer dims, or NULL:

@@ -24,8 +24,8 @@ typedef struct blocks_search {
   int32_t rank;
   int64_t box[TESELA_MAX_RANK]; /* extents of the elements that count */
   int32_t n;
-  tesela__block position[TESELA__MAX_BLOCKS + TESELA_MAX_RANK]; /* innermost first */
-  int64_t done[TESELA_MAX_RANK];                                /* product of the parts of a dim */
+  tesela__inner_block position[TESELA__MAX_BLOCKS + TESELA_MAX_RANK]; /* innermost first */
+  int64_t done[TESELA_MAX_RANK];                                      /* product of the parts of a dim */
   int64_t *strides; /* of the outer dims, if those may have gaps */
   tesela_error *err;
 } blocks_search;
@@ -68,7 +68,7 @@ static bool blocks_fill(blocks_search *s, int64_t times) {
   for (int32_t d = 0; d < s->rank; d++) /* dims without elements beyond, without parts first */
     if (s->done[d] >= s->box[d] && (with < 0 || (s->done[d] == 1 && s->done[with] > 1))) with = d;
   if (with < 0 || s->n == TESELA__MAX_BLOCKS) return false;
-  s->position[s->n++] = (tesela__block){with, times};
+  s->position[s->n++] = (tesela__inner_block){with, times};
   return tesela__mul(s->done[with], times, &s->done[with]);
 }
 
@@ -125,7 +125,7 @@ static tesela_status blocks_decode(blocks_search *s, bool *found) {
     }
     tesela_status status = blocks_run(s, d, s->done[d], place, &q);
     if (status != TESELA_OK) return status;
-    s->position[s->n++] = (tesela__block){d, q};
+    s->position[s->n++] = (tesela__inner_block){d, q};
     open = q >= tesela__ceil_div(s->box[d], s->done[d]) ? place : 0;
     if (!tesela__mul(place, q, &size)) return TESELA_OK;
     s->done[d] = open ? s->box[d] : s->done[d] * q;
@@ -141,7 +141,7 @@ static void blocks_from_positions(const blocks_search *s, tesela__blocks *blocks
   int32_t chain[TESELA_MAX_RANK], inner = s->n, n_chain = 0, free_dim = 0;
   *blocks = (tesela__blocks){.rank = s->rank};
   for (; inner > 0; inner--) {
-    const tesela__block *top = &s->position[inner - 1];
+    const tesela__inner_block *top = &s->position[inner - 1];
     if (ordered[top->dim]) break;
     outer[top->dim] = s->box[top->dim];
     for (int32_t i = 0; i < inner - 1; i++)

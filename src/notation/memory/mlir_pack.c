@@ -73,7 +73,7 @@ static tesela_status pack_blocks(const tesela__reader *r, const pack_text *t, in
   if ((t->n_pos < 0 || t->n_tiles < 0) && r->length > 6 && memcmp(r->text, "#iree_", 6) == 0)
     return tesela__read_fail(
         r, TESELA_E_UNSUPPORTED, 0,
-        "this encoding says no places: expected innerDimsPos and innerTileSizes, as after IREE resolved it");
+        "this encoding has no places: expected innerDimsPos and innerTileSizes, as after IREE resolved it");
   if (t->n_pos < 0 || t->n_tiles < 0)
     return tesela__read_fail(r, TESELA_E_SYNTAX, r->length,
                              "expected inner_dims_pos = [..] and inner_tiles = [..]");
@@ -98,7 +98,7 @@ static tesela_status pack_blocks(const tesela__reader *r, const pack_text *t, in
     if (t->tiles[i] == 0)
       return tesela__read_fail(r, TESELA_E_RANGE, t->tiles_at, "a tile is 0; expected 1 or more");
     tiled[t->pos[i]] = true;
-    blocks->inner[blocks->n++] = (tesela__block){(int32_t)t->pos[i], t->tiles[i]};
+    blocks->inner[blocks->n++] = (tesela__inner_block){(int32_t)t->pos[i], t->tiles[i]};
   }
   return TESELA_OK;
 }

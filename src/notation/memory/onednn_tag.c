@@ -92,7 +92,7 @@ tesela_status tesela__onednn_tag(tesela__reader *r, tesela__blocks *blocks) {
                                'a' + letter);
     if (blocks->n == TESELA__MAX_BLOCKS)
       return tesela__read_fail(r, TESELA_E_LIMIT, r->at, "a tag has at most %d blocks", TESELA__MAX_BLOCKS);
-    blocks->inner[blocks->n++] = (tesela__block){dim[letter], extent};
+    blocks->inner[blocks->n++] = (tesela__inner_block){dim[letter], extent};
     blocked[letter] = true;
     r->at++;
   }

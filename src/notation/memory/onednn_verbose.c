@@ -243,10 +243,10 @@ static tesela_status verbose_tensor_of(const tesela__reader *r, verbose_tensor *
 static tesela_status verbose_check(const tesela__reader *r, const verbose_tensor *t,
                                    const tesela__blocks *blocks) {
   if (memchr(t->flags.text, 'o', t->flags.length) || memchr(t->flags.text, '0', t->flags.length))
-    return verbose_fail(r, t->flags, TESELA_E_UNSUPPORTED, "an offset that the line does not say");
+    return verbose_fail(r, t->flags, TESELA_E_UNSUPPORTED, "an offset that the line does not have");
   if (memchr(t->flags.text, 'p', t->flags.length) && blocks->n == 0)
     return verbose_fail(r, t->flags, TESELA_E_UNSUPPORTED,
-                        "padded dims without blocks: the line does not say their extents");
+                        "padded dims without blocks: the line does not have their extents");
   return TESELA_OK;
 }
 
@@ -290,13 +290,12 @@ tesela_status tesela__verbose_read(const char *text, size_t length, const tesela
   } else if (!in_line) {
     return tesela__fail(
         err, TESELA_E_UNSUPPORTED, (int64_t)(t.name.text - text),
-        "the line does not say the dims of this tensor: write them before it, as in f32[2,16,7,7]");
+        "the line does not have the dims of this tensor: write them before it, as in f32[2,16,7,7]");
   } else {
     array.rank = blocks.rank;
     memcpy(array.dim, dim, sizeof dim);
   }
   array.dtype = verbose_type(t.type);
   status = tesela__memory_blocks(&blocks, options, &array, n_strides > 0 ? strides : NULL, out, err);
-  out->notation = &tesela__notation_row_of(n_strides > 0 ? "map" : "onednn")->facts;
   return status;
 }

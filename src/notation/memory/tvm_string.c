@@ -78,7 +78,7 @@ tesela_status tesela__tvm_read(const char *text, size_t length, const tesela_lay
     inner = inner || axis[i].extent > 0;
     if (inner)
       blocks.inner[blocks.n++] =
-          (tesela__block){d, axis[i].extent > 0 ? axis[i].extent : tesela__max(outer[d], 1)};
+          (tesela__inner_block){d, axis[i].extent > 0 ? axis[i].extent : tesela__max(outer[d], 1)};
   }
   return tesela__memory_blocks(&blocks, options, array, NULL, out, err);
 }
