@@ -268,8 +268,8 @@ TESELA_API tesela_status tesela_xla_to_layout(const tesela_xla_shape *shape, tes
 /// @return TESELA_OK, also if impossible; TESELA_E_UNSUPPORTED for a layout without a type (give it one: it would not be
 ///         impossible), or as tesela_layout_compare, or if more than 1500 orders of joined dims would have to be tried;
 ///         TESELA_E_LIMIT if no list within XLA's limits and 8 levels was found;
-///         TESELA_E_INVALID for a layout that is not finished. No allocation; any thread; needs 150 KiB of stack. Some
-///         microseconds per digit and comparison.
+///         TESELA_E_INVALID for a layout that is not finished. No allocation; any thread; needs 256 KiB of stack. Some
+///         microseconds per digit and comparison, at most some tenths of a second for the search of tiles.
 TESELA_API tesela_status tesela_xla_from_layout(const tesela_layout *layout, tesela_xla_shape *shape,
                                                 tesela_translation *answer, tesela_error *err);
 

@@ -21,6 +21,7 @@ enum {
   TILING_ITEMS = 2 * TESELA__TILING_DIGITS + 1,
   TILING_BOUNDS = TESELA_MAX_DIGITS,
   TILING_EFFORT = 40000, /* numbers tried for a count of levels and a choice of holes */
+  TILING_ALL = 2000000,  /* in all */
   TILING_ORDERS = 60     /* orders of the dims tried for each choice of numbers */
 };
 
@@ -347,15 +348,17 @@ static bool tiling_items(tiling_search *s, uint32_t holes, uint32_t ones) {
 
 bool tesela__tiling_solve(const tesela__tiling *tiling, tesela_xla_layout *out) {
   tiling_search search = {.tiling = tiling};
-  int32_t padded = 0;
+  int32_t padded = 0, effort = TILING_ALL;
   for (int32_t i = 0; i < tiling->n; i++) padded += tiling->digit[i].room > tiling->digit[i].extent;
   if (padded > 6) padded = 6;
   uint32_t ones = (uint32_t)1 << (tiling->n_ones ? tesela__min(padded + 1, 4) : 0);
   for (search.levels = 0; search.levels <= TILING_LEVELS && !search.found; search.levels++)
     for (uint32_t holes = 0; holes < (uint32_t)1 << padded; holes++)
       for (uint32_t k = ones; k > 0; k--) {
-        search.left = TILING_EFFORT;
+        search.left = effort < TILING_EFFORT ? effort : TILING_EFFORT;
+        effort -= search.left;
         if (tiling_items(&search, holes, k - 1)) tiling_assign(&search, 0);
+        if (search.left > 0) effort += search.left;
       }
   if (search.found) *out = search.best;
   return search.found;
