@@ -412,6 +412,8 @@ TESELA_API tesela_status tesela_any_to_xla(const tesela_any_layout *any, tesela_
 ///
 /// Example: "f32[3, 5]{1,0}" gives "f32[3,5]{1,0}"; "local(4)" gives "RegisterLayout(shape=[4], mode_shape=[4], ...)".
 ///
+/// A text of a notation that is only read is printed as index arithmetic.
+///
 /// @return TESELA_OK; TESELA_E_STOPPED; TESELA_E_UNSUPPORTED if the notation cannot express it.
 TESELA_API tesela_status tesela_any_print(const tesela_any_layout *any, const tesela_writer *to,
                                           tesela_error *err);

@@ -32,6 +32,7 @@ static void any_print_array(const tesela_layout *layout, uint32_t needs, const t
   tesela__puts(sink, layout->rank ? "] " : "[] ");
 }
 
+/* In its notation; as index arithmetic if that is only read, or is not the only notation of its row. */
 static tesela_status any_print_relation(const tesela__notation_row *row, const tesela_layout *layout,
                                         const tesela_writer *to, tesela_error *err) {
   char text[512]; /* longer ones are not ambiguous */
@@ -41,11 +42,9 @@ static tesela_status any_print_relation(const tesela__notation_row *row, const t
   tesela__sink sink;
   tesela__sink_init(&sink, to);
   tesela_status status = tesela__start_answer(layout, &answer, err);
-  if (status == TESELA_OK) status = row->write(layout, &measure, &answer, err);
-  if (status == TESELA_OK && answer.verdict == TESELA_IMPOSSIBLE)
-    status = tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%s cannot express it: %s", row->facts.words,
-                          answer.reason);
+  if (status == TESELA_OK && row->write) status = row->write(layout, &measure, &answer, err);
   if (status != TESELA_OK) return status;
+  if (!row->write || answer.verdict == TESELA_IMPOSSIBLE) return tesela_map_print(layout, to, err);
   if (buffer.length < sizeof text && tesela__notation_claims(text, buffer.length) > 1) {
     tesela__puts(&sink, row->facts.name);
     tesela__puts(&sink, ": ");
@@ -59,7 +58,6 @@ static tesela_status any_print_relation(const tesela__notation_row *row, const t
 tesela_status tesela_any_print(const tesela_any_layout *any, const tesela_writer *to, tesela_error *err) {
   TESELA__NEED(err, any, to);
   const tesela__notation_row *row = any_row_of(any);
-  if (!row->print && !row->write) row = tesela__notation_row_of("map"); /* only read */
   return row->print ? row->print(any, to, err) : any_print_relation(row, &any->relation, to, err);
 }
 

@@ -375,6 +375,9 @@ bool tesela__looks_numpy(const char *text, size_t length) {
   if (text[end] == '[') {
     const char *close = memchr(text + end, ']', length - end);
     size_t inner = close ? (size_t)(close - text) - end : 0;
+    return !memchr(text + end, '(', inner) && !tesela__looks_axe(text, length) &&
+           (looks_has(text + end, inner, ":") || looks_has(text + end, inner, "...") ||
+            looks_has(text + end, inner, "None"));
     return looks_has(text + end, inner, "::") || looks_has(text + end, inner, "[:") ||
            looks_has(text + end, inner, "...") || looks_has(text + end, inner, "None");
   }

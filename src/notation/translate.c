@@ -61,7 +61,7 @@ tesela_status tesela_translate(const tesela_any_layout *any, const char *notatio
   const tesela_allocator memory = tesela__allocator(NULL);
   const tesela__notation_row *row = tesela__notation_row_of(notation);
   tesela_layout layout;
-  if (!row || !row->write) return tesela__fail_target(notation, err);
+  if (!row || !row->facts.written) return tesela__fail_target(notation, err);
   tesela_status status = tesela_any_to_layout(any, &layout, err);
   tesela_buffer text = {NULL, 0, 0};
   if (status == TESELA_OK) status = translate(row, &layout, &text, to, out, err);

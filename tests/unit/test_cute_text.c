@@ -367,11 +367,11 @@ static void maps_are_inverted(void **state) {
     int32_t value = 0;
     assert_int_equal(layout.axis[0].extent, rows[i].threads);
     assert_int_equal(layout.axis[1].extent, rows[i].values);
-    while (cute.open[value] == 0 || value == 0) value++; /* the first leaf of the values */
+    do value++; /* the first leaf of the values */
+    while (cute.n > 2 && cute.open[value] == 0);
     for (int64_t t = 0; t < rows[i].threads; t++)
       for (int64_t v = 0; v < rows[i].values; v++) {
         int64_t rest[2] = {t, v}, number = 0, index[2], place[2];
-        if (cute.n == 2) value = 1;
         for (int32_t k = 0; k < cute.n; k++) {
           number += rest[k >= value] % cute.extent[k] * cute.stride[k];
           rest[k >= value] /= cute.extent[k];
@@ -710,11 +710,11 @@ static void check_written(const char *from, const tesela_any_layout *any, bool h
   }
 }
 
-static void say(const char *what, const int64_t *verdicts, int least) {
+static void say(const char *what, const int64_t *verdicts) {
   int64_t all = verdicts[0] + verdicts[1] + verdicts[2] + verdicts[3];
   printf("%s: %" PRId64 " exact, %" PRId64 " valid_part, %" PRId64 " needs_padding, %" PRId64 " impossible\n",
          what, verdicts[0], verdicts[1], verdicts[2], verdicts[3]);
-  assert_true(verdicts[3] * 100 >= all * least);
+  assert_true(verdicts[3] * 100 >= all * (slow_run() ? 1 : 7)); /* about 11 of 100 */
   assert_true(verdicts[0] * 10 >= all);
 }
 
@@ -737,7 +737,7 @@ static void xla_tiles_are_written_if_the_search_finds_a_text(void **state) {
     tesela_any_layout any = read_any(text);
     check_written(text, &any, false, verdicts);
   }
-  say("XLA tiles", verdicts, 10);
+  say("XLA tiles", verdicts);
 }
 
 /* Random strides; parts of larger texts; reshaped, so that dims are joined and cut elsewhere. */
@@ -776,8 +776,8 @@ static void relations_are_written_if_the_search_finds_a_text(void **state) {
     bool has_xor = layout.swizzle.n > 0;
     check_written(c.text, &any, has_xor, has_xor ? swizzled : verdicts);
   }
-  say("relations", verdicts, 10);
-  say("swizzled", swizzled, 10);
+  say("relations", verdicts);
+  say("swizzled", swizzled);
 }
 
 /* The numbers of elements, first dim fastest, that threads and local ids have; false: some have none. */
@@ -894,7 +894,7 @@ static void register_layouts_are_written_if_the_search_finds_a_text(void **state
       if (value_at(&cute, index) != v.value[n]) fail_msg("%s %s: %s at %d", from, as, text, (int)n);
     while (n++, next_index(&v, index));
   }
-  say("registers", verdicts, 10);
+  say("registers", verdicts);
 }
 
 static void register_layouts_that_do_not_fill_their_threads(void **state) {

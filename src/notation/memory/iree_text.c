@@ -45,7 +45,6 @@ tesela_status tesela__iree_read(const char *text, size_t length, const tesela_la
   tesela_status status = tesela__memory_array(options, -1, "the encoding", &array, err);
   if (status != TESELA_OK) return status;
   out->kind = TESELA_KIND_RELATION;
-  out->notation = &tesela__notation_row_of("map")->facts; /* it is printed so */
   if (tesela__read_take_text(&r, "#iree_encoding.padding<"))
     return iree_padding(&r, array, dtype, bits, &out->relation);
   if (tesela__read_take_text(&r, "#iree_encoding.packed_storage")) {

@@ -219,7 +219,6 @@ tesela_status tesela__mosaicgpu_read(const char *text, size_t length,
   tesela_dtype dtype = tesela__given_dtype(options, &bits);
   tesela_status status = gpu_read(&r, &t);
   if (status == TESELA_OK) status = tesela__memory_array(options, -1, "the layout", &array, err);
-  out->notation = &tesela__notation_row_of("map")->facts; /* it is printed so */
   out->kind = TESELA_KIND_RELATION;
   if (status == TESELA_OK) status = tesela_layout_begin(g.layout, dtype, bits, array->rank, array->dim, err);
   if (status != TESELA_OK) return status;

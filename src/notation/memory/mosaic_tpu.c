@@ -238,7 +238,6 @@ tesela_status tesela__mosaic_read(const char *text, size_t length, const tesela_
                             "the layout is of %" PRId64 " bits; the type %s has %" PRId32, v.bits,
                             tesela_dtype_name(dtype), tesela_dtype_bits(dtype));
     if (status == TESELA_OK) status = tpu_lower_vpad(&v, array, dtype, &out->relation, err);
-    out->notation = &tesela__notation_row_of("map")->facts; /* it is printed so */
   } else {
     return tesela__read_unexpected(&r, "#tpu.tiled<..> or #tpu.vpad<..>", "");
   }

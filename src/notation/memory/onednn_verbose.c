@@ -297,6 +297,5 @@ tesela_status tesela__verbose_read(const char *text, size_t length, const tesela
   }
   array.dtype = verbose_type(t.type);
   status = tesela__memory_blocks(&blocks, options, &array, n_strides > 0 ? strides : NULL, out, err);
-  out->notation = &tesela__notation_row_of(n_strides > 0 ? "map" : "onednn")->facts;
   return status;
 }

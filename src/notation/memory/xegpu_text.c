@@ -98,7 +98,6 @@ tesela_status tesela__xegpu_read(const char *text, size_t length, const tesela_l
   if (status == TESELA_OK) status = tesela__memory_array(options, -1, "the layout", &array, err);
   if (status == TESELA_OK) status = xegpu_check(&t, array, err);
   out->kind = TESELA_KIND_RELATION;
-  out->notation = &tesela__notation_row_of("map")->facts; /* it is printed so */
   if (status == TESELA_OK) status = tesela_layout_begin(layout, dtype, bits, array->rank, array->dim, err);
   if (status == TESELA_OK) status = tesela_layout_add_axis(layout, "thread", &thread, err);
   if (status == TESELA_OK) status = tesela_layout_add_axis(layout, "local", &local, err);

@@ -72,8 +72,7 @@ tesela_status tesela__attribute_integer(tesela__reader *in, const tesela__attrib
   return status == TESELA_OK ? attribute_done(in, field) : status;
 }
 
-tesela_status tesela__attribute_bool(tesela__reader *in, const tesela__attribute_field *field,
-                                     const char *name, bool *value) {
+tesela_status tesela__attribute_bool(tesela__reader *in, const tesela__attribute_field *field, bool *value) {
   const char *text = in->text + field->at;
   size_t length = field->end - field->at;
   bool yes = tesela__same_word(text, length, "true") || tesela__same_word(text, length, "True") ||
@@ -82,7 +81,6 @@ tesela_status tesela__attribute_bool(tesela__reader *in, const tesela__attribute
             tesela__same_word(text, length, "0");
   in->at = field->at;
   if (!yes && !no) return tesela__read_unexpected(in, "true or false", "");
-  (void)name;
   in->at = field->end;
   *value = yes;
   return TESELA_OK;

@@ -31,8 +31,7 @@ tesela_status tesela__attribute_read(tesela__reader *r, char close, tesela__attr
 tesela_status tesela__attribute_integer(tesela__reader *in, const tesela__attribute_field *field,
                                         const char *name, int64_t most, int64_t *value);
 /* true, false, True, False, 0 or 1. */
-tesela_status tesela__attribute_bool(tesela__reader *in, const tesela__attribute_field *field,
-                                     const char *name, bool *value);
+tesela_status tesela__attribute_bool(tesela__reader *in, const tesela__attribute_field *field, bool *value);
 /* "[1, 0]" or "(1, 0)": at most `most` integers from 0 on. */
 tesela_status tesela__attribute_list(tesela__reader *in, const tesela__attribute_field *field,
                                      const char *name, int32_t most, int64_t *list, int32_t *n);

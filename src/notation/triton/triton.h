@@ -168,10 +168,8 @@ void tesela__triton_finish(tesela__triton_bits *bits, const tesela__triton *of, 
 /* ---- triton_register.c, triton_matrix.c, triton_shared.c ---- */
 
 /* The bits of encodings in registers, on the shape of the encoding's rank. */
-tesela_status tesela__triton_blocked(const tesela__triton *of, const int64_t *shape,
-                                     tesela__triton_bits *bits, tesela_error *err);
-tesela_status tesela__triton_matrix(const tesela__triton *of, const int64_t *shape, tesela__triton_bits *bits,
-                                    tesela_error *err);
+void tesela__triton_blocked(const tesela__triton *of, const int64_t *shape, tesela__triton_bits *bits);
+void tesela__triton_matrix(const tesela__triton *of, const int64_t *shape, tesela__triton_bits *bits);
 /* And in memory. */
 tesela_status tesela__triton_memory(const tesela__triton *of, const int64_t *shape, int32_t element_bits,
                                     tesela__triton_bits *bits, tesela_error *err);

@@ -287,7 +287,7 @@ static tesela_status triton_value(tesela__reader *r, const triton_key *key, bool
     out->has_number |= UINT32_C(1) << key->slot;
     return tesela__attribute_integer(r, field, name, INT32_MAX, &out->number[key->slot]);
   case TRITON_BOOL:
-    status = tesela__attribute_bool(r, field, name, &yes);
+    status = tesela__attribute_bool(r, field, &yes);
     out->has_number |= UINT32_C(1) << key->slot;
     out->number[key->slot] = yes;
     return status;

@@ -93,13 +93,13 @@ static tesela_status triton_to_bits(tesela__triton *of, int32_t rank, const int6
   bits->rank = of->rank;
   for (int32_t d = 0; d < of->rank; d++) bits->size[d] = 1;
   if (of->kind == TESELA__TRITON_BLOCKED)
-    status = tesela__triton_blocked(of, full, bits, err);
+    tesela__triton_blocked(of, full, bits);
   else if (of->kind == TESELA__TRITON_LINEAR)
     triton_bases_of(of, full, bits);
   else if (triton_in_memory(of))
     status = tesela__triton_memory(of, full, element_bits, bits, err);
   else
-    status = tesela__triton_matrix(of, full, bits, err);
+    tesela__triton_matrix(of, full, bits);
   if (status == TESELA_OK && bits->full)
     status = tesela__fail(err, TESELA_E_LIMIT, -1, "the encoding has more than %d bits", TESELA_LINEAR_BITS);
   for (int32_t i = of->n_slices - 1; status == TESELA_OK && i >= 0; i--)

@@ -153,14 +153,11 @@ static void matrix_wmma(const tesela__triton *of, const int64_t *shape, tesela__
   matrix_finish(of, &m, shape, bits);
 }
 
-tesela_status tesela__triton_matrix(const tesela__triton *of, const int64_t *shape, tesela__triton_bits *bits,
-                                    tesela_error *err) {
-  (void)err;
+void tesela__triton_matrix(const tesela__triton *of, const int64_t *shape, tesela__triton_bits *bits) {
   if (of->kind == TESELA__TRITON_MMA)
     matrix_mma(of, shape, bits);
   else if (of->kind == TESELA__TRITON_MFMA)
     matrix_mfma(of, shape, bits);
   else
     matrix_wmma(of, shape, bits);
-  return TESELA_OK;
 }

@@ -6,8 +6,7 @@
  */
 #include "notation/triton/triton.h"
 
-tesela_status tesela__triton_blocked(const tesela__triton *of, const int64_t *shape,
-                                     tesela__triton_bits *bits, tesela_error *err) {
+void tesela__triton_blocked(const tesela__triton *of, const int64_t *shape, tesela__triton_bits *bits) {
   static const struct {
     tesela__triton_in in;
     tesela__triton_list list;
@@ -16,7 +15,6 @@ tesela_status tesela__triton_blocked(const tesela__triton *of, const int64_t *sh
                {TESELA__TRITON_WARP, TESELA__TRITON_WARPS_PER_CTA}};
   const int64_t *order = of->list[TESELA__TRITON_ORDER];
   int32_t inner = of->operand < 0 ? -1 : of->rank - 1 - of->operand; /* the dim that the dot sums over */
-  (void)err;
   for (int32_t l = 0; l < 3; l++)
     for (int32_t i = 0; i < of->rank; i++) {
       int32_t d = (int32_t)order[i];
@@ -30,5 +28,4 @@ tesela_status tesela__triton_blocked(const tesela__triton *of, const int64_t *sh
     }
   tesela__triton_finish(bits, of, shape, order, inner);
   if (inner < 0) tesela__triton_drop_copies(bits, 0);
-  return TESELA_OK;
 }
