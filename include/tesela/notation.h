@@ -301,7 +301,7 @@ enum {
   TESELA_NEEDS_TARGET = 2, ///< a target, from the text or the caller (default: spyre)
   TESELA_TAKES_ARRAY =
       4 ///< type and dims may be before the text or from the caller: its valid part, if the text is larger. With
-         ///< TESELA_NEEDS_ARRAY: some of its texts have type and dims, the others need them
+        ///< TESELA_NEEDS_ARRAY: some of its texts have type and dims, the others need them
 };
 
 /// One notation.
@@ -321,7 +321,7 @@ TESELA_API const tesela_notation *tesela_notation_at(int32_t i);
 /// text of unknown form gets the notation whose reader gives the better message.
 ///
 /// Example: "  device: f16[8] stick()" is device, and *used is 9, the start of the text after the name.
-/// Example: "(4,8):(8,1)" is cute, which has no kinds: it is not read.
+/// Example: "(4,8):(8,1)" is cute.
 ///
 /// @param used  receives the bytes before the text; may be NULL
 /// @return TESELA_OK; TESELA_E_UNSUPPORTED for an unknown name, err->at is 0 or the start of the name;
@@ -334,7 +334,7 @@ TESELA_API tesela_status tesela_notation_find(const char *text, size_t length,
 /// A layout of any kind: a plain value of about 7 KiB; copy it with `=`. Of the union only the member of its kind is set.
 typedef struct tesela_any_layout {
   tesela_kind kind;
-  const tesela_notation *notation; ///< the notation it was read from; static memory
+  const tesela_notation *notation; ///< the notation it was read from, static memory; NULL: that of its kind
   tesela_xla_repairs repairs;      ///< repairs of a lenient reader of XLA's notation
   union {
     tesela_xla_shape shape;      ///< TESELA_KIND_XLA

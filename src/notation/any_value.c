@@ -5,8 +5,12 @@
 #include "base/base.h"
 #include "notation/any.h"
 
+/* The row a layout was read by; of a value made by the caller, that of its kind. */
 static const tesela__notation_row *any_row_of(const tesela_any_layout *any) {
-  return (const tesela__notation_row *)(const void *)any->notation; /* facts come first */
+  static const char *const names[] = {"xla", "register", "register", "register", "device", "map"};
+  if (any->notation) return (const tesela__notation_row *)(const void *)any->notation; /* facts come first */
+  return tesela__notation_row_of(
+      names[any->kind >= 1 && any->kind <= TESELA_KIND_RELATION ? any->kind - 1 : 5]);
 }
 
 tesela_status tesela_any_to_layout(const tesela_any_layout *any, tesela_layout *layout, tesela_error *err) {
