@@ -66,7 +66,7 @@ int json_begin(const cli_context *cli, size_t n, const tesela_value *fields, jso
 int json_say(const cli_context *cli, const json_request *a, tesela_status done);
 
 /* Most fields of an operation: room for a request. */
-enum { JSON_FIELDS = 16 };
+enum { JSON_FIELDS = 24 };
 
 /* Append the given options that are fields of an operation, with "_" for "-", at field[*n], except target. Returns false after
  * reporting the error: CLI_BAD. */

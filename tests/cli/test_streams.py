@@ -30,6 +30,8 @@ PEOPLE = [
     (["show", REGISTERS[0]], 0),
     (["show", STICK], 0),
     (["same", LAYOUT, LAYOUT], 0),
+    (["translate", LAYOUT, "--to=cute"], 0),
+    (["translate", LAYOUT, "--to=torch"], 1),
     (["same", LAYOUT, "f32[3,5]"], 1),
     (["report", "examples/oom_report.txt"], 0),
     (["diff", "examples/step.hlo.txt", "examples/step-transposed.hlo.txt"], 1),
