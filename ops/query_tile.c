@@ -23,11 +23,17 @@ static tesela_status take_register(tesela_request *q, const char *field, tesela_
   return read_register(q, text, out);
 }
 
+/* `as`, tv:16x8, is about the text of the registers. */
 static tesela_status take_memory(tesela_request *q, const char *field, tesela_tile_memory *out) {
   const tesela_value *text = tesela_request_get(q, field);
+  const tesela_layout_read_options *given = q->reading;
+  tesela_layout_read_options memory = *given;
   tesela_any_layout any;
+  memory.as = NULL;
+  q->reading = &memory;
   tesela_status status = request_read(q, text, NULL, &any);
   if (status == TESELA_OK && any.kind == TESELA_KIND_RELATION) status = request_read(q, text, "shared", &any);
+  q->reading = given;
   if (status != TESELA_OK) return status;
   if (any.kind != TESELA_KIND_SHARED && any.kind != TESELA_KIND_GLOBAL)
     return tesela_request_fail(q, TESELA_E_MISMATCH, 0, "expected a tile in memory, found %s",

@@ -159,8 +159,8 @@ TESELA_API tesela_status tesela_cute_complement(const tesela_cute *a, int64_t si
 ///
 /// Example: (4,8):(8,1): (8,4):(4,1). (4,3):(1,8): 4:1, as no coordinate has value 4. 4:2: 1:0.
 ///
-/// @return TESELA_OK; TESELA_E_LIMIT, undecided, if strides overlap or are negative and the size is above 4096. O(leaves^2), but for
-///         such layouts.
+/// @return TESELA_OK; TESELA_E_LIMIT, undecided, if strides overlap or are negative and the size is above 4096. O(leaves^2), except
+///         for such layouts.
 TESELA_API tesela_status tesela_cute_right_inverse(const tesela_cute *a, tesela_cute *out, tesela_error *err);
 
 /// R(A(i)) = i for all coordinates i of A. Places that A does not have may have any value.

@@ -370,6 +370,7 @@ bool tesela__looks_numpy(const char *text, size_t length) {
                                 "expand_dims|squeeze|copy|contiguous";
   size_t end = 0, at;
   if (looks_begin(text, length, "(lambda")) return looks_has(text, length, "indices");
+  if (tesela__looks_axe(text, length)) return false; /* S[8:1] */
   while (end < length && looks_name(text[end])) end++;
   if (end == 0 || end == length) return false;
   if (text[end] == '[') {

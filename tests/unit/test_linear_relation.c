@@ -346,7 +346,7 @@ static void check_impossible(const tesela_layout *layout, const table *t, const 
 
 static void verdicts_are_those_of_a_search(void **state) {
   (void)state;
-  int count[5] = {0}, kinds[3] = {0}, tried = 0, wanted = slow_run() ? 300 : 4000;
+  int count[5] = {0}, kinds[3] = {0}, tried = 0, wanted = slow_run() ? 1500 : 4000;
   state_ = first_seed() + 1;
   while (tried < wanted) {
     static table t;
@@ -386,7 +386,7 @@ static void verdicts_are_those_of_a_search(void **state) {
   }
   printf("%d exact, %d valid part, %d need padding, %d impossible (%d by place, %d shared)\n", count[1],
          count[2], count[3], count[4], kinds[1], kinds[2]);
-  for (int v = 1; v <= 4; v++) assert_true(count[v] > tried / 10);
+  for (int v = 1; v <= 4; v++) assert_true(count[v] > tried / 12);
   assert_true(kinds[1] > tried / 20 && kinds[2] > tried / 40);
 }
 
@@ -395,7 +395,7 @@ static void verdicts_are_those_of_a_search(void **state) {
 static tesela_translation strided(int32_t rank, const int64_t *shape, const int64_t *strides,
                                   tesela_linear *a) {
   tesela_layout layout;
-  tesela_translation answer;
+  tesela_translation answer = {.rank = 0};
   tesela_error err = {.message = ""};
   if (tesela_layout_strided(&layout, TESELA_F32, 32, rank, shape, strides, 0, &err) != TESELA_OK ||
       tesela_linear_from_layout(&layout, a, &answer, &err) != TESELA_OK)

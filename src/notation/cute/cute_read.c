@@ -9,16 +9,6 @@
 
 #include "notation/cute/cute_row.h"
 
-int32_t tesela__cute_tops(const tesela_cute *cute, int32_t first[TESELA_CUTE_LEAVES + 1]) {
-  int32_t n = 0, depth = 0;
-  for (int32_t i = 0; i < cute->n; i++) {
-    if (depth <= 1) first[n++] = i;
-    depth += cute->open[i] - cute->close[i];
-  }
-  first[n] = cute->n;
-  return n;
-}
-
 /* ---- axes ---- */
 
 /* The name of the axis of a stride: "c1_0" for 1@0@1. */

@@ -52,7 +52,7 @@ static tesela_status einops_item(einops *e, int32_t dim) {
   int64_t one;
   if (length == 0 && tesela__read_peek(r) == '.')
     return tesela__read_fail(r, TESELA_E_UNSUPPORTED, r->at,
-                             "'...', which does not tell the dims; expected their names");
+                             "'...', a number of dims that is not given; expected their names");
   if (length == 0 && tesela__read_integer_next(r)) return tesela__read_integer(r, "an extent", 1, 1, &one);
   if (length == 0) return tesela__read_unexpected(r, dim >= 0 ? "a name, '(' or '->'" : "a name or '('", "");
   einops_name *name = einops_find(e, r->at, length);

@@ -44,7 +44,7 @@ static const struct {
 typedef struct numpy {
   tesela__map_text *m;
   tesela__pieces p;
-  int32_t n;   /* arguments; -1: none, not even an empty list */
+  int32_t n;   /* arguments; or -1 without a list, even an empty one */
   bool nested; /* a list of lists */
   int64_t number[NUMPY_NUMBERS];
 } numpy;

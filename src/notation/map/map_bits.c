@@ -94,7 +94,7 @@ static tesela_status solver_terms(map_solver *s) {
   return TESELA_OK;
 }
 
-/* The digit of a coordinate with this step; -1: there is none, so it is always 0. */
+/* The digit of a coordinate with this step; or -1: it is always 0. */
 static int32_t solver_digit(const map_solver *s, const tesela_layout *layout, const tesela__map_term *term) {
   int32_t coordinate = term->kind == TESELA__MAP_DIM ? term->number : layout->rank + term->number;
   (void)s;

@@ -3,7 +3,7 @@
  * map_lower.c - the terms of a map become the digits of a layout.
  *
  * The divisors and moduli of all terms of a coordinate are the steps of its digits. A term must be a sum of digits of the
- * greedy split: for steps 7, 5 and 1 x % 7 % 5 is one, x % 7 and x % 5 are none.
+ * greedy split: for steps 7, 5 and 1 x % 7 % 5 is one, but x % 5 is not.
  */
 #include <stdlib.h>
 

@@ -129,7 +129,7 @@ static tesela__map_term *value_keep(tesela__map_text *m, const tesela__map_term 
   return &m->term[TESELA__MAP_TERMS - m->n_kept];
 }
 
-/* The sum of these terms, whatever its constant; -1: there is none. */
+/* The sum of these terms, with any constant; or -1. */
 static int32_t value_find_sum(const tesela__map_text *m, const tesela__map_term *term, int32_t n) {
   for (int32_t j = 0; j < m->n_sums; j++) {
     int32_t found = 0, parts = 0;
@@ -432,7 +432,7 @@ static tesela_status value_xor(tesela__map_text *m, size_t at) {
     return value_settle(m);
   }
   if (!value_is_fields(m, value_top(m), &mask_a)) {
-    /* the terms of b follow: put them aside, behind those of the sum */
+    /* the terms of b follow: put them after those of the sum */
     tesela__map_term kept[TESELA__MAP_BITS];
     if (b.n > TESELA__MAP_BITS)
       return tesela__read_fail(&m->reader, TESELA_E_LIMIT, at, "XOR of more than %d terms", TESELA__MAP_BITS);

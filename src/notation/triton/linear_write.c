@@ -42,10 +42,6 @@ tesela_status tesela__triton_write(const tesela_layout *layout, const tesela_wri
   if (status != TESELA_OK || answer->verdict == TESELA_IMPOSSIBLE) return status;
   status = triton_write_lanes(&linear, err);
   if (status != TESELA_OK) return status;
-  for (int32_t d = 0; d < layout->rank && !shared; d++)
-    if (answer->shape[d] >= 2 * tesela__max(layout->shape[d], 1))
-      return tesela__impossible(answer,
-                                "registers without an element are left over; Triton fills them with copies");
   tesela__sink_init(&sink, to);
   tesela__linear_put_attribute(&sink, &linear, shared);
   return tesela__sink_finish(&sink, err);
