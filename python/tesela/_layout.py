@@ -470,6 +470,16 @@ class Layout:
 
         return array_expression(self, name, "jnp")
 
+    def einops(self, name: str = "x") -> str:
+        """The same as a pattern of einops.
+
+        >>> layout("f32[4,6]{1,0:T(2,2)}").einops()
+        'rearrange(x, "(a b) (c d) -> a c b d", b=2, d=2)'
+        """
+        from ._expressions import einops_expression
+
+        return einops_expression(self, name)
+
     def torch_expr(self, name: str = "x") -> str:
         """The same for torch."""
         from ._expressions import torch_expression

@@ -44,7 +44,7 @@ typedef struct left_search {
   int32_t n_levels;
   int64_t extent[LEFT_LEVELS], stride[LEFT_LEVELS];
   int64_t steps;
-  bool uncertain; /* a solution modulo the prime was none: of fractions, or one of several */
+  bool uncertain; /* a solution modulo the prime did not hold: it is of fractions, or one of several */
 } left_search;
 
 /* The digits of a place. */

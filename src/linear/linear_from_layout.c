@@ -217,7 +217,7 @@ static void linear_name(const linear_candidate *c, tesela_linear *out) {
   }
 }
 
-/* The linear layout of a candidate whose words are independent: copies give 0, units their elements. A place bit that is no pivot is a
+/* The linear layout of a candidate whose words are independent: copies give 0, units their elements. A place bit that is not a pivot is a
  * new element; a pivot is its row less the new elements in it. */
 static bool linear_build(const linear_candidate *c, tesela_linear *out) {
   tesela__echelon e;

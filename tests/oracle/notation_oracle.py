@@ -12,7 +12,7 @@ import itertools
 import math
 import re
 
-from register_oracle import register_layout
+import register_oracle
 from xla_oracle import Array
 
 LETTERS = "abcdefghijkl"
@@ -218,7 +218,7 @@ def map_text(text, shape):
     head, tail = text.split("->", 1)
     inside = re.match(r"map\((.*)\)", head)[1].split(";")
     dims = [part.split(":")[0].strip() for part in inside[0].split(",") if part.strip()]
-    copies, sums, axes, flips = {}, [], [], []
+    copies, sums, axes, flips, room = {}, [], [], [], {}
     for part in inside[1:]:
         if part.strip().startswith("copies "):
             copies = {name.strip(): int(n) for name, n in (one.split(":") for one in part.strip()[7:].split(","))}
@@ -230,6 +230,7 @@ def map_text(text, shape):
         else:
             axis, expression = part.split(":", 1)
             axes.append((axis.split("[")[0].strip(), expression.strip()))
+            room[axes[-1][0]] = numbers(axis.split("[")[1])[0]
     code = lambda expression: compile(expression.replace("/", "//"), "map", "eval")  # noqa: E731
     axes = [(name, code(expression)) for name, expression in axes]
     sums = [(name, code(expression)) for name, expression in sums]
@@ -245,7 +246,10 @@ def map_text(text, shape):
             flipped = dict(place)
             for name, expression in flips:
                 flipped[name] ^= eval(expression, {}, place)  # noqa: S307
-            found.add(tuple(flipped[name] for name, _ in axes))
+            if "lane" in flipped:
+                found.add((flipped["lane"] + room["lane"] * flipped["warp"], flipped["register"]))
+            else:
+                found.add(tuple(flipped[name] for name in sorted(flipped, reverse=True)))  # thread, local
         result[index] = frozenset(found)
     return result
 
@@ -253,9 +257,34 @@ def map_text(text, shape):
 # ---- registers
 
 
+class Chain:
+    """A register expression, local(2, 1).spatial(8, 4): a link composes with what is before it."""
+
+    def __init__(self, relation):
+        self.relation = relation
+
+    def __mul__(self, inner):
+        return Chain(register_oracle.compose(self.relation, inner.relation))
+
+    def __getattr__(self, name):
+        return lambda *dims, **more: self * link(name)(*dims, **more)
+
+
+def link(name):
+    def made(*dims, ranks=None, num_workers=1):
+        if name in ("spatial", "local"):
+            return Chain(register_oracle.evaluate([name, list(dims), ranks]))
+        more = [num_workers] if name == "replicated" else []
+        return Chain(register_oracle.evaluate([name, list(dims), *more]))
+
+    return made
+
+
 def register(text, shape):
-    lists = {name: numbers(found) for name, found in re.findall(r"(\w+)=\[([^\]]*)\]", text)}
-    relation = register_layout(lists["shape"], lists["mode_shape"], lists["spatial_modes"], lists["local_modes"])
+    names = {name: link(name) for name in ("spatial", "local", "column_spatial", "column_local", "replicated")}
+    names["reduce"] = lambda chain, dims: Chain(register_oracle.reduce(chain.relation, dims))
+    names["RegisterLayout"] = lambda **lists: Chain(register_oracle.register_layout(**lists))
+    relation = eval(text, {"__builtins__": {}}, names).relation  # noqa: S307
     return {index: frozenset((t, relation.table[index][1]) for t in relation.table[index][0]) for index in indices(shape)}
 
 

@@ -18,6 +18,14 @@ from pathlib import Path
 # Whatever the function: these may be NULL.
 ALWAYS = {"err", "options", "facts", "repairs", "lost", "allocator", "machine", "host_strides", "base_strides"}
 OPTIONAL = {
+    "tesela_cute_complement": "counter",
+    "tesela_cute_compose": "counter",
+    "tesela_cute_compose_tiler": "counter",
+    "tesela_cute_divide": "counter",
+    "tesela_cute_left_inverse": "counter",
+    "tesela_cute_product": "counter",
+    "tesela_cute_tile_to_shape": "order counter",
+    "tesela_device_from_layout": "target",
     "tesela_device_from_order": "padding target",
     "tesela_device_sizes_of": "target",
     "tesela_draw_arena": "marks",

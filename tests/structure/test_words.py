@@ -9,7 +9,7 @@ SOURCE = pathlib.Path(os.environ.get("TESELA_SOURCE", "."))
 
 # Folders whose comments follow the list, and those whose string literals do.
 FOLDERS = ["include/tesela", "ops", "cli"] + [
-    f"src/{folder}" for folder in "layout xla relayout kernels solve gpu device draw base file infer report notation graph".split()]
+    f"src/{folder}" for folder in "layout cute linear xla relayout kernels solve gpu device draw base file infer report notation graph".split()]
 MESSAGE_FOLDERS = ["src", "ops", "cli"]
 
 # A forbidden phrase (a regular expression over one comment, its line breaks read as blanks), and what to write.
