@@ -7,8 +7,8 @@
 
 #include <tesela/notation.h>
 
-/* Is notation i one that is read and written, other than the layout's own, that expresses the layout or its valid part? The last
- * one is followed by a negative answer: -1. */
-int also_in(const tesela_any_layout *any, int32_t i);
+/* Is notation i one that is read and written, other than the layout's own, that expresses the layout or its valid part? *in is -1 after
+ * the last notation. TESELA_E_MEMORY; other failures are no. */
+tesela_status also_in(const tesela_any_layout *any, int32_t i, int *in, tesela_error *err);
 
 #endif

@@ -162,12 +162,16 @@ static tesela_status put_fragments(tesela_request *q, const tesela_register *lay
 }
 
 /* "also": the other notations that express it. */
-static void put_also(tesela_sink *out, const tesela_any_layout *any) {
-  int in;
-  tesela_put_key_list(out, "also");
-  for (int32_t i = 0; (in = also_in(any, i)) >= 0; i++)
-    if (in) tesela_put_text(out, tesela_notation_at(i)->name);
-  tesela_put_end(out);
+static tesela_status put_also(tesela_request *q, const tesela_any_layout *any) {
+  int in = 0;
+  tesela_put_key_list(q->out, "also");
+  for (int32_t i = 0; in >= 0; i++) {
+    if (also_in(any, i, &in, q->err) != TESELA_OK) return TESELA_E_MEMORY;
+    if (in > 0) tesela_put_text(q->out, tesela_notation_at(i)->name);
+  }
+  tesela_put_end(q->out);
+  *q->err = (tesela_error){.at = -1};
+  return TESELA_OK;
 }
 
 /* Shape, type, axes and sizes: all that is known of a relation, with its digits. */
@@ -259,6 +263,5 @@ tesela_status op_info(tesela_request *q) {
   tesela_status status = request_any(q, "layout", &any, NULL);
   if (status != TESELA_OK) return status;
   status = any.kind == TESELA_KIND_XLA ? info_of_xla(q, &any, details) : info_of_any(q, &any, details);
-  if (status == TESELA_OK && details) put_also(q->out, &any);
-  return status;
+  return status == TESELA_OK && details ? put_also(q, &any) : status;
 }

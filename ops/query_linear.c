@@ -281,7 +281,7 @@ static tesela_status do_permute_values(tesela_request *q, const linear_do *how) 
   if (size != (size_t)1 << bits)
     return tesela_request_fail(q, TESELA_E_RANGE, -1, "%zu values; expected a power of two", size);
   int64_t *from = malloc(2 * size * sizeof *from);
-  if (!from) return tesela_request_fail(q, TESELA_E_MEMORY, -1, "an allocation failed");
+  if (!from) return tesela_request_fail(q, TESELA_E_MEMORY, -1, "no memory");
   for (size_t i = 0; i < size; i++) from[i] = tesela_value_int(tesela_value_at(values, i));
   status = tesela_linear_permute_values(bits, n, action, from, from + size, q->err);
   if (status == TESELA_OK) tesela_put_key_ints(q->out, "values", (int32_t)1 << n, from + size);

@@ -44,7 +44,8 @@ static int show_array(const cli_context *cli, const tesela_any_layout *array) {
   if (words) {
     print_text(cli, shape);
     show_words(cli, &facts);
-    show_also(cli, array);
+    const int status = show_also(cli, array);
+    if (status != CLI_YES) return status;
   }
   if (!picture) return CLI_YES;
   if (!any) {

@@ -39,8 +39,8 @@ int show_tuple(const cli_context *cli, const char *text, size_t length);
 int show_expression(const cli_context *cli, const tesela_any_layout *any, const char *text, size_t length);
 /* A relation. Returns an exit status. */
 int show_relation(const cli_context *cli, const tesela_any_layout *any);
-/* Print a line with the other notations that express a layout; nothing if none does. */
-void show_also(const cli_context *cli, const tesela_any_layout *any);
+/* Print a line with the other notations that express a layout, if there are some. Returns an exit status. */
+int show_also(const cli_context *cli, const tesela_any_layout *any);
 /* A device layout. Returns an exit status. */
 int show_device(const cli_context *cli, const tesela_any_layout *any);
 /* Are the options for register layouts absent? Returns false after reporting the first one given. */

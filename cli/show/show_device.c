@@ -37,7 +37,7 @@ int show_device(const cli_context *cli, const tesela_any_layout *given) {
   for (int32_t d = 0; d < layout->host.rank; d++) any = any && layout->host.shape[d] > 0;
   if (picture && any && draw(cli, layout, &options, true) != CLI_YES) return CLI_BAD;
   if (words && (status = device_words(cli, layout, target)) != CLI_YES) return status;
-  if (words) show_also(cli, given);
+  if (words && (status = show_also(cli, given)) != CLI_YES) return status;
   if (!picture) return CLI_YES;
   if (words) putchar('\n');
   if (any) return draw(cli, layout, &options, false);

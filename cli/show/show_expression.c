@@ -118,8 +118,7 @@ static int print_words(const cli_context *cli, const tesela_any_layout *any, con
   printf("\n");
   if (entry) words_of_fragment(entry);
   if (!made_of_print(layout, text, length, &cli_stdout)) return CLI_FAILED;
-  show_also(cli, any);
-  return CLI_YES;
+  return show_also(cli, any);
 }
 
 static int show_register(const cli_context *cli, const tesela_any_layout *any, const char *text,
@@ -158,7 +157,8 @@ static int show_memory(const cli_context *cli, const tesela_any_layout *any, con
   if (picture && !show_picture_check_layout(cli, layout, &options)) return CLI_BAD;
   if (words) {
     words_of_memory(cli, any);
-    show_also(cli, any);
+    const int status = show_also(cli, any);
+    if (status != CLI_YES) return status;
   }
   if (words && picture) printf("\n");
   return picture ? show_picture_layout(cli, layout, &options) : CLI_YES;

@@ -10,12 +10,16 @@
 #include "main/say.h"
 #include "show/show.h"
 
-void show_also(const cli_context *cli, const tesela_any_layout *any) {
+int show_also(const cli_context *cli, const tesela_any_layout *any) {
   show_text text = {.length = 0};
-  int in;
-  for (int32_t i = 0; (in = also_in(any, i)) >= 0; i++)
-    if (in) show_add(&text, "%s%s", text.length ? ", " : "", tesela_notation_at(i)->name);
+  tesela_error err = {.at = -1};
+  int in = 0;
+  for (int32_t i = 0; in >= 0; i++) {
+    if (also_in(any, i, &in, &err) != TESELA_OK) return say_failure(cli, &err);
+    if (in > 0) show_add(&text, "%s%s", text.length ? ", " : "", tesela_notation_at(i)->name);
+  }
   if (text.length) show_wrapped(cli, "also in", text.text);
+  return CLI_YES;
 }
 
 /* "3 x 5 of f32: 15 elements of 4 bytes" */
@@ -68,7 +72,8 @@ int show_relation(const cli_context *cli, const tesela_any_layout *any) {
     putchar('\n');
     say_array(cli, layout, &sizes);
     say_places(cli, layout, &sizes);
-    show_also(cli, any);
+    const int status = show_also(cli, any);
+    if (status != CLI_YES) return status;
   }
   if (picture && words) putchar('\n');
   return picture ? show_picture_layout(cli, layout, &options) : CLI_YES;

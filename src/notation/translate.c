@@ -41,14 +41,15 @@ static tesela_status check_text(const tesela_layout *layout, const char *notatio
   return status;
 }
 
-/* Write, read back, and pass on. `text` has room for one text, once measured. */
+/* Write, read back, and pass on; a text longer than the buffer is only measured. */
 static tesela_status translate(const tesela__notation_row *row, const tesela_layout *layout,
                                tesela_buffer *text, const tesela_writer *to, tesela_translation *answer,
                                tesela_error *err) {
   tesela_writer into = tesela_buffer_writer(text);
   tesela_status status = tesela__start_answer(layout, answer, err);
   if (status == TESELA_OK) status = row->write(layout, &into, answer, err);
-  if (status != TESELA_OK || text->capacity == 0 || answer->verdict == TESELA_IMPOSSIBLE) return status;
+  if (status != TESELA_OK || text->length >= text->capacity || answer->verdict == TESELA_IMPOSSIBLE)
+    return status;
   if (row->read) status = check_text(layout, row->facts.name, text, answer, err);
   if (status == TESELA_OK && to->write(to->user, text->text, text->length) != 0)
     status = tesela__fail(err, TESELA_E_STOPPED, -1, "the writer returned an error");
@@ -61,15 +62,16 @@ tesela_status tesela_translate(const tesela_any_layout *any, const char *notatio
   const tesela_allocator memory = tesela__allocator(NULL);
   const tesela__notation_row *row = tesela__notation_row_of(notation);
   tesela_layout layout;
+  char usual[4096];
+  tesela_buffer text = {usual, sizeof usual, 0};
   if (!row || !row->facts.written) return tesela__fail_target(notation, err);
   tesela_status status = tesela_any_to_layout(any, &layout, err);
-  tesela_buffer text = {NULL, 0, 0};
   if (status == TESELA_OK) status = translate(row, &layout, &text, to, out, err);
-  if (status != TESELA_OK || out->verdict == TESELA_IMPOSSIBLE) return status;
+  if (status != TESELA_OK || out->verdict == TESELA_IMPOSSIBLE || text.length < text.capacity) return status;
   text.capacity = text.length + 1;
   text.length = 0;
   text.text = tesela__alloc(&memory, text.capacity, 1);
-  if (!text.text) return tesela__fail(err, TESELA_E_MEMORY, -1, "an allocation failed");
+  if (!text.text) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for the text");
   status = translate(row, &layout, &text, to, out, err);
   tesela__release(&memory, text.text);
   return status;

@@ -332,7 +332,7 @@ tesela_status tesela__tv_write(const tesela_layout *layout, const tesela_writer 
     if (layout->shape[d] == 0) return tesela__impossible(answer, "the layout has no elements");
   if (places == 0) return tesela__impossible(answer, "the layout has no places");
   int64_t *value = tesela__alloc(&memory, (uint64_t)places * sizeof *value, alignof(int64_t));
-  if (!value) return tesela__fail(err, TESELA_E_MEMORY, -1, "an allocation failed");
+  if (!value) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory");
   if (tv_fill(&threads, value, places, &tile, answer)) status = tv_text(&tile, value, to, answer, err);
   tesela__release(&memory, value);
   return status;
