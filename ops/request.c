@@ -116,7 +116,10 @@ void request_counter_example(tesela_request *q, const tesela_value *object) {
   size_t values = 0, bytes = 0;
   measure_value(object, &values, &bytes);
   tesela_value *copy = malloc(values * sizeof *copy + bytes);
-  if (!copy) return; /* the failure itself is what matters */
+  if (!copy) { /* instead of the failure that it was to explain */
+    (void)tesela_request_fail(q, TESELA_E_MEMORY, -1, "no memory for the counter-example");
+    return;
+  }
   tesela_value *room = copy + 1;
   char *text = (char *)(copy + values);
   copy_value(object, copy, &room, &text);

@@ -254,6 +254,7 @@ static tesela_status run(tesela_request *q, const tesela_op_entry *op) {
   if (status == TESELA_OK) {
     q->field = NULL;
     status = op->answer(q);
+    if (status != TESELA_OK && q->err->status == TESELA_E_MEMORY) status = TESELA_E_MEMORY;
     if (status == TESELA_E_STOPPED && request_check_stop(q) != TESELA_OK) q->field = NULL;
   }
   q->target = given;
