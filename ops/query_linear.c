@@ -365,8 +365,9 @@ static tesela_status do_from_encoding(tesela_request *q, const linear_do *how) {
   if (status == TESELA_OK) status = tesela_linear_from_layout(&layout, &a, &answer, q->err);
   if (status != TESELA_OK) return status;
   if (answer.verdict == TESELA_IMPOSSIBLE) {
+    (void)tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1, "this is not a linear layout: %s", answer.reason);
     show_contradiction(q, &answer);
-    return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1, "this is not a linear layout: %s", answer.reason);
+    return TESELA_E_UNSUPPORTED;
   }
   status = add_inputs(q, &a);
   if (status != TESELA_OK) return status;
