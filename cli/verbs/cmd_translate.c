@@ -48,6 +48,13 @@ static void say_beside(const cli_context *cli, const tesela_translation *t) {
 
 /* ---- one notation ------------------------------------------------------------------------------------------ */
 
+static bool is_code(const char *name) {
+  const tesela_notation *notation;
+  for (int32_t i = 0; (notation = tesela_notation_at(i)) != NULL; i++)
+    if (strcmp(notation->name, name) == 0) return notation->kinds == 0;
+  return false;
+}
+
 static int translate_one(const cli_context *cli, const tesela_any_layout *any, const char *to) {
   tesela_translation t;
   tesela_error err = {.at = -1};
@@ -58,7 +65,7 @@ static int translate_one(const cli_context *cli, const tesela_any_layout *any, c
     putchar('\n');
     return CLI_NO;
   }
-  putchar('\n');
+  if (!is_code(to)) putchar('\n'); /* code ends with one */
   cli_flush();
   say_beside(cli, &t);
   return CLI_YES;
