@@ -29,6 +29,21 @@ typedef struct parts {
   part *part;
 } parts;
 
+bool made_of_registers(const tesela_any_layout *any, tesela_register *out) {
+  char text[4096];
+  tesela_buffer buffer = {text, sizeof text, 0};
+  const tesela_writer to = tesela_buffer_writer(&buffer);
+  const tesela_layout_read_options options = {.notation = "register"};
+  tesela_translation t;
+  tesela_any_layout found;
+  if (any->kind != TESELA_KIND_RELATION || tesela_translate(any, "register", &to, &t, NULL) != TESELA_OK ||
+      t.verdict != TESELA_EXACT || buffer.length >= sizeof text ||
+      tesela_layout_read(text, buffer.length, &options, &found, NULL) != TESELA_OK)
+    return false;
+  *out = found.registers;
+  return true;
+}
+
 /* The largest n of a family whose layout divides. */
 static bool find_atom(const tesela_register *layout, part *p) {
   const tesela_fragment *entry = p->entry;

@@ -6,8 +6,11 @@
 #ifndef TESELA_OPS_MADE_OF_H
 #define TESELA_OPS_MADE_OF_H
 
+#include <tesela/notation.h>
 #include <tesela/ops.h>
-#include <tesela/register.h>
+
+/* The register layout that a relation is, such as a Triton encoding or a CuTe layout of threads and values. false: another one. */
+bool made_of_registers(const tesela_any_layout *any, tesela_register *out);
 
 /* "made_of": [{"name": .., "alike": [..]}, ..], all groups, all other names. `text` is what the layout was written as: a
  * group with a fragment that it names comes first, under that name. false: no memory. */

@@ -240,6 +240,10 @@ static tesela_status info_of_any(tesela_request *q, const tesela_any_layout *any
     expression_put_memory(q->out, &any->memory);
   if (status == TESELA_OK && details && any->kind == TESELA_KIND_REGISTER)
     status = put_fragments(q, &any->registers);
+  tesela_register registers;
+  if (status == TESELA_OK && details && made_of_registers(any, &registers) &&
+      !made_of_json(q->out, &registers, "", 0))
+    status = tesela_request_fail(q, TESELA_E_MEMORY, -1, "no memory to look for fragments");
   if (status == TESELA_OK && details && any->kind == TESELA_KIND_RELATION) {
     tesela_writer to = tesela_put_key_begin(q->out, "text");
     status = tesela_any_print(any, &to, q->err);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "also.h"
+#include "made_of.h"
 #include "main/input.h"
 #include "main/say.h"
 #include "show/show.h"
@@ -61,6 +62,7 @@ int show_relation(const cli_context *cli, const tesela_any_layout *any) {
   tesela_error err = {.at = -1};
   tesela_sizes sizes;
   tesela_draw_options options;
+  tesela_register registers;
   if (!show_no_table_options(cli) || !show_picture_options(cli, &options)) return CLI_BAD;
   if (tesela_layout_sizes(layout, &sizes, &err) != TESELA_OK) return say_failure(cli, &err);
   bool words = show_wants(cli, "words"), picture = show_wants(cli, "picture") && sizes.logical_elements > 0;
@@ -72,6 +74,8 @@ int show_relation(const cli_context *cli, const tesela_any_layout *any) {
     putchar('\n');
     say_array(cli, layout, &sizes);
     say_places(cli, layout, &sizes);
+    if (made_of_registers(any, &registers) && !made_of_print(&registers, "", 0, &cli_stdout))
+      return CLI_FAILED;
     const int status = show_also(cli, any);
     if (status != CLI_YES) return status;
   }
