@@ -143,7 +143,7 @@ static int32_t linear_solve(const tesela_linear *a, const tesela_linear *b, cons
                             tesela_linear *c) {
   tesela__echelon e;
   int32_t to[TESELA_LINEAR_BITS], n = tesela__bits_of(b->in, b->n_ins);
-  uint64_t column[TESELA__COLUMNS], spared = 0;
+  uint64_t column[TESELA__COLUMNS] = {0}, spared = 0;
   tesela__linear_match(a->in, a->n_ins, b->in, b->n_ins, to);
   for (int32_t i = 0, bit = 0; i < a->n_ins; bit += a->in[i++].bits)
     for (int32_t k = 0; k < a->in[i].bits && equal >> i & 1; k++) spared |= (uint64_t)1 << to[bit + k];

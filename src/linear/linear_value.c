@@ -163,7 +163,7 @@ tesela_status tesela_linear_strided_1d(int64_t size, int64_t stride, const char 
                                        tesela_linear *out, tesela_error *err) {
   TESELA__NEED(err, in, out_name, out);
   tesela_linear a;
-  int32_t bits, shift;
+  int32_t bits = 0, shift = 0;
   tesela_status status = linear_power("the size", size, &bits, err);
   if (status == TESELA_OK) status = linear_power("the stride", stride, &shift, err);
   if (status == TESELA_OK) status = linear_make_1d(in, bits, out_name, bits + shift, &a, err);
@@ -177,7 +177,7 @@ tesela_status tesela_linear_zeros_1d(int64_t size, const char *in, const char *o
                                      tesela_linear *out, tesela_error *err) {
   TESELA__NEED(err, in, out_name, out);
   tesela_linear a;
-  int32_t bits, out_bits;
+  int32_t bits = 0, out_bits = 0;
   tesela_status status = linear_power("the size", size, &bits, err);
   if (status == TESELA_OK) status = linear_power("the number of outputs", out_size, &out_bits, err);
   if (status == TESELA_OK) status = linear_make_1d(in, bits, out_name, out_bits, &a, err);

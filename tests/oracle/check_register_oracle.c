@@ -93,7 +93,7 @@ static void answer(const relation *r, uint32_t refused) {
   }
   printf("refused");
   for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
-    if (refused >> reasons[i].value & 1) printf(" %s", reasons[i].code);
+    if (reasons[i].value < 32 && (refused >> reasons[i].value & 1)) printf(" %s", reasons[i].code);
   printf("\n");
 }
 

@@ -144,7 +144,8 @@ static tesela_status tv_swizzle(const tesela_cute *cute, const tv_leaf *leaf, in
 tesela_status tesela__tv_read(const tesela_cute *cute, const tesela_layout_read_options *options,
                               tesela_layout *out, tesela_error *err) {
   int64_t tile[TESELA_MAX_RANK], size[2], start[2], offset;
-  int32_t first[TESELA_CUTE_LEAVES + 1], dims[TESELA_MAX_RANK], rank, n, counting, axis, digit, low, bits;
+  int32_t first[TESELA_CUTE_LEAVES + 1], dims[TESELA_MAX_RANK] = {0}, rank, n, counting, axis, digit, low,
+                                         bits;
   tv_leaf leaf[TESELA_CUTE_LEAVES + 1];
   tesela_dtype dtype = tesela__given_dtype(options, &bits);
   tesela_status status = tesela__tv_read_tile(options->as, &rank, tile, err);

@@ -129,7 +129,7 @@ static void axe_cut(axe_search *s, int64_t at) {
 static tesela_status axe_same(const axe_search *s, bool *same, tesela_error *err) {
   tesela_layout all;
   tesela_difference difference;
-  int64_t shape[TESELA_MAX_RANK + 64];
+  int64_t shape[TESELA_MAX_RANK + 64] = {0};
   for (int32_t i = 0; i < s->n; i++) shape[s->n - 1 - i] = s->extent[i];
   *same = false;
   if (s->n > TESELA_MAX_RANK) return TESELA_OK;
