@@ -161,7 +161,8 @@ static tesela_status factor_compare(const tesela_layout *layout, const tesela__c
     part.swizzle.n = candidate.swizzle.n = 0;
     memset(part.swizzle.width, 0, sizeof part.swizzle.width);
     memset(candidate.swizzle.width, 0, sizeof candidate.swizzle.width);
-    if (!tesela__add(part.axis[0].offset, below, &part.axis[0].offset))
+    if (!tesela__add(part.axis[0].offset, below, &part.axis[0].offset) ||
+        !tesela__add(part.axis[0].extent, below, &part.axis[0].extent))
       return tesela__fail(err, TESELA_E_OVERFLOW, -1, "the places of the modes exceed 64 bits");
   } else if (below > 0) {
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
