@@ -246,7 +246,7 @@ TESELA_API tesela_status tesela_target_print(const tesela_target *target, const 
 ///         used, flips without an inverse; TESELA_E_UNSUPPORTED for steps that do not divide each other, a part in two sums;
 ///         TESELA_E_RANGE for a place outside its axis or a sum below 0; TESELA_E_OVERFLOW; TESELA_E_LIMIT. On failure *layout
 ///         keeps its value.
-/// O(length^2); needs 100 KiB of stack; any thread.
+/// O(length^2); needs 160 KiB of stack; any thread.
 TESELA_API tesela_status tesela_map_parse(tesela_layout *layout, const char *text, size_t length,
                                           tesela_error *err);
 
