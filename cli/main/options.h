@@ -108,11 +108,11 @@ bool cli_parse(cli_context *cli, int argc, char **argv, int *status);
 void help_print(const cli_context *cli, const cli_verb *verb, const cli_term *term);
 
 /* details.c: the help text of each verb. */
-extern const char show_details[], where_details[], what_details[], same_details[], translate_details[], report_details[],
-    diff_details[], relayout_details[], pack_details[], unpack_details[], plan_details[], check_details[],
-    bench_details[], cmp_details[], digest_details[], access_details[], swizzle_details[], convert_details[],
-    dma_details[], graph_details[], verify_details[], infer_details[], formats_details[], query_details[],
-    help_details[];
+extern const char show_details[], where_details[], what_details[], same_details[], translate_details[],
+    report_details[], diff_details[], relayout_details[], pack_details[], unpack_details[], plan_details[],
+    check_details[], bench_details[], cmp_details[], digest_details[], access_details[], swizzle_details[],
+    convert_details[], dma_details[], graph_details[], verify_details[], infer_details[], formats_details[],
+    query_details[], help_details[];
 
 /* The verbs, each in cmd_<verb>.c. */
 int cmd_access(const cli_context *cli);

@@ -129,7 +129,7 @@ static inline void tesela__load_part(uint64_t part[2], const unsigned char *src,
   TESELA__TARGET(isa)                                                                                       \
   void symbol(unsigned char *dst, const int64_t *dst_off, const unsigned char *src, const int64_t *src_off, \
               int32_t rows, int32_t cols, bool stream) {                                                    \
-    const tesela__transpose_block block = {dst, dst_off, src, src_off, rows, cols, stream};                           \
+    const tesela__transpose_block block = {dst, dst_off, src, src_off, rows, cols, stream};                 \
     body(width, &block);                                                                                    \
   }
 

@@ -30,8 +30,9 @@ __m128i get256(int width, bool whole, const tesela__transpose_block *b, int32_t 
 }
 
 /* Half h of dst rows q*L to q*L + L-1. */
-TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void half256(int width, bool whole, const tesela__transpose_block *b,
-                                                         int32_t h, int32_t q, __m256i *half) {
+TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void half256(int width, bool whole,
+                                                         const tesela__transpose_block *b, int32_t h,
+                                                         int32_t q, __m256i *half) {
   const int32_t lane = 16 / width;
   __m256i v[16];
   TESELA__UNROLL for (int32_t i = 0; i < lane; i++) {
@@ -43,8 +44,8 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void half256(int width, bool whole, 
 }
 
 /* Write dst row j, only its elements in the block. */
-TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void put256(int width, const tesela__transpose_block *b, int32_t j,
-                                                        __m256i first, __m256i second) {
+TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void put256(int width, const tesela__transpose_block *b,
+                                                        int32_t j, __m256i first, __m256i second) {
   unsigned char *to = b->dst + b->dst_off[j];
   if (b->stream) {
     _mm256_stream_si256((__m256i *)(void *)to, first);
@@ -60,7 +61,8 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void put256(int width, const tesela_
   }
 }
 
-TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void lines256(int width, bool whole, const tesela__transpose_block *b) {
+TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void lines256(int width, bool whole,
+                                                          const tesela__transpose_block *b) {
   const int32_t lane = 16 / width;
   const int32_t lanes = whole ? 4 : (b->cols + lane - 1) / lane;
   __m256i first[64], second[16];

@@ -36,8 +36,8 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void lanes512(__m512i *v) {
 }
 
 /* Write dst row j, only its elements in the block. */
-TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void put512(int width, const tesela__transpose_block *b, int32_t j,
-                                                          __m512i v) {
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void put512(int width, const tesela__transpose_block *b,
+                                                          int32_t j, __m512i v) {
   unsigned char *to = b->dst + b->dst_off[j];
   if (b->stream)
     _mm512_stream_si512((void *)to, v);
@@ -48,8 +48,9 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void put512(int width, const tesel
 }
 
 /* Group g: src rows g*L to g*L + L-1, transposed inside lanes, to mid[4*e + g]. `whole`: the block is full. */
-TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void group512(int width, bool whole, const tesela__transpose_block *b,
-                                                            int32_t g, __m512i *mid) {
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void group512(int width, bool whole,
+                                                            const tesela__transpose_block *b, int32_t g,
+                                                            __m512i *mid) {
   const int32_t lane = 16 / width;
   __m512i v[16], t[16];
   TESELA__UNROLL for (int32_t i = 0; i < lane; i++) {
@@ -66,8 +67,9 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void group512(int width, bool whol
 }
 
 /* dst rows e, L + e, 2L + e and 3L + e from mid[4*e] to mid[4*e + 3]. */
-TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void finish512(int width, bool whole, const tesela__transpose_block *b,
-                                                             int32_t e, const __m512i *mid) {
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void finish512(int width, bool whole,
+                                                             const tesela__transpose_block *b, int32_t e,
+                                                             const __m512i *mid) {
   const int32_t lane = 16 / width;
   __m512i v[4] = {mid[4 * e], mid[4 * e + 1], mid[4 * e + 2], mid[4 * e + 3]};
   lanes512(v);
@@ -76,7 +78,8 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void finish512(int width, bool who
   }
 }
 
-TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void lines512(int width, bool whole, const tesela__transpose_block *b) {
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void lines512(int width, bool whole,
+                                                            const tesela__transpose_block *b) {
   const int32_t lane = 16 / width;
   __m512i mid[64]; /* in registers for wide elements */
   if (width >= 4) {
@@ -90,8 +93,8 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void lines512(int width, bool whol
 
 /* v with the `piece` of src row `row` from column `first` on in lane g, if the block has that row. */
 TESELA__INLINE TESELA__TARGET(TESELA__AVX512)
-__m512i lane512(int width, const tesela__transpose_block *b, int32_t first, __mmask16 piece, int32_t row, int g,
-                __m512i v) {
+__m512i lane512(int width, const tesela__transpose_block *b, int32_t first, __mmask16 piece, int32_t row,
+                int g, __m512i v) {
   if (row >= b->rows) return v;
   const __m128i part = _mm_maskz_loadu_epi8(piece, b->src + b->src_off[row] + first * width);
   return _mm512_mask_broadcast_i32x4(v, (__mmask16)(0xf << 4 * g), part);

@@ -51,7 +51,8 @@ TESELA__INLINE uint8x16_t get128(int width, const tesela__transpose_block *b, in
 }
 
 /* Write dst row j from `from`, only its elements in the block. */
-TESELA__INLINE void put128(int width, const tesela__transpose_block *b, int32_t j, const unsigned char *from) {
+TESELA__INLINE void put128(int width, const tesela__transpose_block *b, int32_t j,
+                           const unsigned char *from) {
   unsigned char *to = b->dst + b->dst_off[j];
   const size_t n = (size_t)(b->rows * width);
   if (n == 64)

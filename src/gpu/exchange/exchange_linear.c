@@ -115,7 +115,8 @@ static bool linear_general(linear_work *k) {
   for (int32_t b = 0; b < k->lane_bits; b++) {
     k->from_of_lane[b] = k->lane_of_lane[b];
     k->into_of_lane[b] = 0;
-    kept[b] = exchange_extend(sums, k->lane_of_lane[b]) || (k->lane_of_lane[b] == 0 && k->unit_of_lane[b] == 0);
+    kept[b] =
+        exchange_extend(sums, k->lane_of_lane[b]) || (k->lane_of_lane[b] == 0 && k->unit_of_lane[b] == 0);
   }
   for (int32_t b = 0; b < k->lane_bits; b++) {
     int32_t add = 0;
