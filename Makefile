@@ -5,6 +5,7 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 30
 SOAK_MINUTES ?= 10
 SOAK_KIND ?= dev
+SOAK_TESTS ?= .
 BENCH_ARGS ?=
 PARTS ?=
 TARGETS ?=
@@ -16,7 +17,7 @@ build = cmake --preset $(1) $(2) && cmake --build build/$(1) -j $(JOBS)
 test = ctest --test-dir build/$(1) -j $(JOBS) --output-on-failure --no-tests=error
 
 .PHONY: all help test check strict strict-clang dev clang asan asan-clang corpora tsan sweep valgrind coverage fuzz soak nvcc gpu bench \
-  bench-peers portable dist demo wheels frameworks peers install format format-check abi clean
+  bench-peers portable dist demo wheels frameworks peers tpu install format format-check abi clean
 
 all: ## build the library and the command (build/release)
 	$(call build,release,-DTESELA_BUILD_TESTS=OFF)
@@ -27,7 +28,7 @@ help: ## list the targets
 test: ## run the tests
 	$(call build,release,-DTESELA_BUILD_TESTS=ON)
 	$(call test,release)
-	@echo "not run here: make nvcc (needs nvcc), make gpu (nvcc and a GPU), make frameworks (torch, JAX, Dask), make peers (Triton, CuTe, TVM, oneDNN, IREE), make bench-peers (oneDNN, HPTT, numpy, torch)"
+	@echo "not run here: make nvcc (needs nvcc), make gpu (nvcc and a GPU), make frameworks (torch, JAX, Dask), make peers (Triton, CuTe, TVM, oneDNN, IREE), make tpu (libtpu), make bench-peers (oneDNN, HPTT, numpy, torch)"
 
 check: ## everything a change must pass, by parts; goes on where it was cut off (PARTS='asan tsan': only these)
 	@tools/check.sh $(PARTS)
@@ -80,14 +81,15 @@ fuzz: ## replay the corpora and look for new failing inputs, FUZZ_SECONDS for ea
 	$(call build,fuzz)
 	@ls build/fuzz/fuzz/fuzz_* | xargs -P $(JOBS) -n 1 tools/fuzz.sh $(FUZZ_SECONDS)
 
-soak: ## run the random tests with ever new seeds, SOAK_MINUTES long, in the build SOAK_KIND (dev, asan, ...)
+soak: ## run the random tests (SOAK_TESTS: a regex) with ever new seeds, SOAK_MINUTES long, in the build SOAK_KIND (dev, asan, ...)
 	$(call build,$(SOAK_KIND))
-	@end=$$(($$(date +%s) + 60 * $(SOAK_MINUTES))); \
+	@end=$$(($$(date +%s) + 60 * $(SOAK_MINUTES))); log=build/$(SOAK_KIND)/soak.log; : > $$log; \
 	while now=$$(date +%s); [ $$now -lt $$end ]; do \
 	  seed=$$((now * 1000003)); \
 	  echo "== TESELA_SEED=$$seed"; \
-	  TESELA_SEED=$$seed $(call test,$(SOAK_KIND)) -L random || { echo "TESELA_SEED=$$seed fails"; exit 1; }; \
-	done
+	  TESELA_SEED=$$seed $(call test,$(SOAK_KIND)) -L random -R '$(SOAK_TESTS)' || { echo "TESELA_SEED=$$seed fails"; exit 1; }; \
+	  grep '^cases: ' build/$(SOAK_KIND)/Testing/Temporary/LastTest.log >> $$log; \
+	done; tools/count_cases.sh < $$log
 
 bench: all ## measure what bench/claims.tsv claims, three runs each: claim, measured, verdict (BENCH_ARGS: bench names)
 	$(PYTHON) bench/claims.py $(BENCH_ARGS)
@@ -117,6 +119,9 @@ frameworks: all ## tests of the Python package with torch, jax and dask, which g
 
 peers: all ## tests beside the owners of other notations, which go into build/peers
 	PYTHON=$(PYTHON) tools/peers.sh
+
+tpu: all ## tests beside the compiler of TPUs (libtpu; no TPU needed), which goes into build/tpu
+	PYTHON=$(PYTHON) tools/tpu.sh
 
 wheels: ## the Python package as wheels for every machine (build/wheels) and as a source distribution
 	$(PYTHON) tools/portable/wheels.py

@@ -3,7 +3,7 @@
  * fuzz_report.c - any bytes as the input of a report. First byte: the size of the chunks and of the limits.
  *
  * Cuts change nothing; sections and totals agree; a report does not differ from itself; reasons and advice of
- * every row hold.
+ * every row hold; a known peak is the most bytes of its timeline, and the sum of what is alive then.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -71,6 +71,41 @@ static void check_sums(const tesela_report *report) {
   require(totals.stored_bytes >= totals.data_bytes && totals.data_bytes >= 0, "the totals");
 }
 
+static void check_lives(const tesela_report *report, const tesela_report_peak *peak) {
+  int64_t n = tesela_report_n_buffers(report), most = 0, sum = 0;
+  int64_t *bytes = calloc((size_t)peak->instants + 1, sizeof *bytes),
+          *alive = calloc((size_t)n + 1, sizeof *alive);
+  require(bytes && alive, "no memory");
+  require(tesela_report_timeline(report, peak->space, peak->instants, bytes, NULL) == TESELA_OK,
+          "no timeline");
+  for (int64_t t = 0; t < peak->instants; t++) most = bytes[t] > most ? bytes[t] : most;
+  require(most == peak->least_bytes && bytes[peak->at] == most, "the peak of the timeline");
+  require(tesela_report_alive(report, peak->space, n, alive, &n, NULL) == TESELA_OK, "nothing is alive");
+  for (int64_t i = 0; i < n; i++) {
+    tesela_report_buffer buffer;
+    int64_t span[2], spans;
+    require(tesela_report_buffer_at(report, alive[i], &buffer, NULL) == TESELA_OK, "no buffer");
+    require(tesela_report_buffer_spans(report, alive[i], 1, span, &spans, NULL) == TESELA_OK, "no spans");
+    require(spans == buffer.spans && span[0] == buffer.from && span[1] <= buffer.to, "the spans of a buffer");
+    sum += buffer.bytes;
+  }
+  require(sum == most, "what is alive at the peak");
+  free(bytes);
+  free(alive);
+}
+
+static void check_peaks(const tesela_report *report, const tesela_report *same) {
+  require(tesela_report_n_peaks(report) == tesela_report_n_peaks(same), "cuts change peaks");
+  for (int64_t i = 0; i < tesela_report_n_peaks(report); i++) {
+    const tesela_report_peak *peak = tesela_report_peak_at(report, i),
+                             *other = tesela_report_peak_at(same, i);
+    require(peak->least_bytes == other->least_bytes && peak->at == other->at, "cuts change a peak");
+    require(peak->least_bytes == peak->argument_bytes + peak->output_bytes + peak->temporary_bytes,
+            "parts of a peak");
+    if (peak->lives) check_lives(report, peak);
+  }
+}
+
 static void check_same(const tesela_report *a, const tesela_report *b) {
   tesela_report_totals x = tesela_report_total(a, NULL), y = tesela_report_total(b, NULL);
   tesela_report_diff *diff = NULL;
@@ -87,13 +122,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const char *text = (const char *)data + 1;
   size_t length = size - 1, chunk = data[0] % 32u + 1;
   tesela_report_options small = {.line_bytes = 200, .shapes = 3, .entries = 2, .waiting = 4};
-  const tesela_report_options *options = data[0] & 32 ? &small : NULL;
+  const tesela_report_options with_peak = {.peak = 1};
+  const tesela_report_options *options = data[0] & 32 ? &small : &with_peak;
   tesela_report *whole = read_text(text, length, length + 1, options);
   tesela_report *parts = read_text(text, length, chunk, options);
   const tesela_report_array *row[ROWS];
   int64_t n = 0;
   check_same(whole, parts);
   check_sums(whole);
+  check_peaks(whole, parts);
   tesela_report_top(whole, NULL, (tesela_report_order)(data[0] >> 6 & 1), ROWS, row, &n);
   for (int64_t i = 0; i < n; i++) check_row(row[i]);
   tesela_report_destroy(whole);

@@ -19,6 +19,14 @@ static tesela_status add_rule(pack_rules *rules, tesela_request *q, const char *
   return TESELA_OK;
 }
 
+/* The "=" between pattern and layout: that of the first "={" if the rule ends with its braces, else the first one; NULL without any. A
+ * pattern may have a "=", and so may layouts such as stick(pad_to={0:96}). */
+static const char *find_equals(const char *rule) {
+  const char *braces = strstr(rule, "={"), *equals = braces ? braces : strchr(rule, '=');
+  if (braces && rule[strlen(rule) - 1] != '}') equals = strchr(rule, '=');
+  return equals && equals != rule && equals[1] ? equals : NULL;
+}
+
 tesela_status pack_rules_read(pack_rules *rules, tensor_reading *r) {
   const tesela_value *given = tesela_request_get(r->q, "rules");
   const size_t n = tesela_value_size(given);
@@ -29,20 +37,20 @@ tesela_status pack_rules_read(pack_rules *rules, tensor_reading *r) {
   rules->has_to = to != NULL;
   if (n == 0 && !to)
     return tensor_usage(
-        r, "missing layout; %sto='{1,0:T(8,128)}' gives one for all tensors, PATTERN={...} for some",
+        r, "missing layout; %sto='{1,0:T(8,128)}' gives one for all tensors, PATTERN=LAYOUT for some",
         r->dash);
   rules->rule = calloc(n + 1, sizeof *rules->rule);
   if (!rules->rule) return tesela_request_fail(r->q, TESELA_E_MEMORY, -1, "no memory");
   for (size_t i = 0; i < n && status == TESELA_OK; i++) {
-    const char *text = tesela_value_text(tesela_value_at(given, i)), *equals = strstr(text, "={");
-    if (!equals || equals == text)
-      return tensor_usage(r, "invalid rule %s; expected PATTERN={...}, as in '*weight={1,0:T(8,128)}'",
+    const char *text = tesela_value_text(tesela_value_at(given, i)), *equals = find_equals(text);
+    if (!equals)
+      return tensor_usage(r, "invalid rule %s; expected PATTERN=LAYOUT, as in '*weight={1,0:T(8,128)}'",
                           say_quote(text, quote));
-    if (pattern_has_class(text))
+    status = add_rule(rules, r->q, text, (size_t)(equals - text), equals + 1);
+    if (status == TESELA_OK && pattern_has_class(rules->rule[rules->n - 1].pattern))
       return tensor_usage(r,
                           "invalid rule %s; expected [0-9] or [a-z] instead of a class such as [[:digit:]]",
                           say_quote(text, quote));
-    status = add_rule(rules, r->q, text, (size_t)(equals - text), equals + 1);
   }
   if (status == TESELA_OK && to) status = add_rule(rules, r->q, "*", 1, to);
   if (status == TESELA_OK) r->q->field = NULL;
@@ -54,35 +62,43 @@ void pack_rules_free(pack_rules *rules) {
   free(rules->rule);
 }
 
-/* The number of dims that a layout or its braces list, `rank` for one without a list. */
-static tesela_status rank_of(tensor_reading *r, const char *text, int32_t rank, int32_t *listed) {
+/* The number of dims that a layout or its braces list; of one without a list that of the array, or -1 if it is not one of such an
+ * array. */
+static tesela_status rank_of(tensor_reading *r, const char *text, const tesela_xla_shape *array,
+                             int32_t *listed) {
   tesela_xla_layout braces;
-  tesela_xla_shape shape;
+  problem_side side;
+  tesela_error err;
   tesela_status status = TESELA_OK;
-  *listed = rank;
+  *listed = array->rank;
   if (strncmp(text, "stick(", 6) == 0) return TESELA_OK;
   if (*text == '{') {
     r->text = text;
     status = tesela_xla_parse_layout(text, strlen(text), TESELA_XLA_LENIENT, &braces, NULL, r->err);
     *listed = braces.rank;
-  } else {
-    status = tensor_text(r, text, NULL, &shape, NULL);
-    *listed = shape.rank;
+    return status;
   }
-  return status;
+  if (problem_read_side(text, strlen(text), &r->options, NULL, &side, NULL, &err) == TESELA_OK) {
+    *listed = side.layout.rank;
+    return TESELA_OK;
+  }
+  status = tensor_text(r, text, array, &side);
+  if (status != TESELA_E_MISMATCH) return status;
+  *listed = -1;
+  return TESELA_OK;
 }
 
-tesela_status pack_rules_find(pack_rules *rules, tensor_reading *r, const char *name, int32_t rank,
-                              const char **layout) {
+tesela_status pack_rules_find(pack_rules *rules, tensor_reading *r, const char *name,
+                              const tesela_xla_shape *array, const char **layout) {
   *layout = NULL;
   for (size_t i = 0; i < rules->n; i++) {
     pack_rule *rule = &rules->rule[i];
     int32_t listed;
     if (!pattern_matches(rule->pattern, name)) continue;
     rule->n_names++;
-    tesela_status status = rank_of(r, rule->layout, rank, &listed);
+    tesela_status status = rank_of(r, rule->layout, array, &listed);
     if (status != TESELA_OK) return status;
-    if (listed != rank) continue;
+    if (listed != array->rank) continue;
     rule->n_taken++;
     *layout = rule->layout;
     return TESELA_OK;

@@ -2,7 +2,7 @@
 /*
  * pack_rules.h - which tensor gets which layout: the fields rules and to of the op pack.
  *
- * A rule is PATTERN={...}. It applies to a tensor whose name matches and that has as many dims as the braces list; the first that
+ * A rule is PATTERN=LAYOUT. It applies to a tensor whose name matches and that has as many dims as the layout; the first that
  * applies wins. The field to is one more rule, for all names.
  */
 #ifndef TESELA_OPS_PACK_RULES_H
@@ -26,9 +26,9 @@ typedef struct pack_rules {
 tesela_status pack_rules_read(pack_rules *rules, tensor_reading *r);
 void pack_rules_free(pack_rules *rules);
 
-/* The layout of the rule that applies to a tensor of a name and rank, or NULL. */
-tesela_status pack_rules_find(pack_rules *rules, tensor_reading *r, const char *name, int32_t rank,
-                              const char **layout);
+/* The layout of the rule that applies to a tensor of a name, type and dims, or NULL. */
+tesela_status pack_rules_find(pack_rules *rules, tensor_reading *r, const char *name,
+                              const tesela_xla_shape *array, const char **layout);
 
 /* After all tensors: a rule without any is most likely misspelt; that of the field to may find none left. `name` gives their names, as for
  * tensor_names. */

@@ -3,11 +3,40 @@
 #include "problem_side.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "request.h"
 
 /* ---- the two sides ---------------------------------------------------------------------------------------- */
+
+bool problem_lacks_type(const tesela_layout *layout) {
+  return layout->dtype == TESELA_DTYPE_NONE && layout->bits == 8;
+}
+
+tesela_status problem_complete(problem_side *side, const tesela_layout *other, tesela_error *err) {
+  tesela_sizes sizes;
+  if (!problem_lacks_type(&side->layout) || other->dtype == TESELA_DTYPE_NONE) return TESELA_OK;
+  side->layout.dtype = other->dtype;
+  side->layout.bits = other->bits;
+  if (side->any.kind == TESELA_KIND_RELATION) side->any.relation = side->layout;
+  const tesela_status status = tesela_layout_sizes(&side->layout, &sizes, err);
+  if (status == TESELA_OK) side->bytes = sizes.bytes;
+  return status;
+}
+
+/* "expected a layout in memory, found a register layout", "..., found one with the axes register, lane, warp". */
+static tesela_status fail_axes(const problem_side *side, tesela_error *err) {
+  char names[TESELA_MAX_AXES * (TESELA_AXIS_NAME + 2) + 1] = "";
+  size_t n = 0;
+  if (side->any.kind != TESELA_KIND_RELATION)
+    return ops_fail(err, TESELA_E_MISMATCH, 0, "expected a layout in memory, found %s",
+                    tesela_kind_words(side->any.kind));
+  for (int32_t a = 0; a < side->layout.n_axes && n < sizeof names; a++)
+    n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", a ? ", " : "", side->layout.axis[a].name);
+  return ops_fail(err, TESELA_E_MISMATCH, 0, "expected a layout in memory, found one with the axes %s",
+                  names);
+}
 
 tesela_status problem_read_side(const char *text, size_t length, const tesela_layout_read_options *options,
                                 const tesela_xla_shape *of, problem_side *side, tesela_xla_repairs *repairs,
@@ -23,18 +52,17 @@ tesela_status problem_read_side(const char *text, size_t length, const tesela_la
     status = tesela_layout_read(text, length, &given, &side->any, err);
   }
   if (status == TESELA_OK) status = tesela_any_to_layout(&side->any, &side->layout, err);
-  if (status == TESELA_OK && side->layout.n_axes != 1)
-    status = ops_fail(err, TESELA_E_MISMATCH, 0, "expected a layout in memory, found %s",
-                      tesela_kind_words(side->any.kind));
+  if (status == TESELA_OK && side->layout.n_axes != 1) status = fail_axes(side, err);
   if (status == TESELA_OK) status = tesela_layout_sizes(&side->layout, &sizes, err);
   if (status != TESELA_OK) return status;
   side->bytes = sizes.bytes;
   if (repairs) *repairs = side->any.repairs;
-  return TESELA_OK;
+  tesela_layout typed = {.dtype = of && of->dtype != TESELA_DTYPE_NONE ? of->dtype : options->dtype};
+  typed.bits = 8 * tesela_dtype_bytes(typed.dtype);
+  return problem_complete(side, &typed, err);
 }
 
-tesela_xla_shape problem_array(const problem_side *side) {
-  const tesela_layout *layout = &side->layout;
+tesela_xla_shape problem_array(const tesela_layout *layout) {
   tesela_xla_shape array = {.dtype = layout->dtype, .rank = layout->rank};
   for (int32_t d = 0; d < layout->rank; d++) array.dim[d] = layout->shape[d];
   return array;
@@ -122,9 +150,10 @@ tesela_status problem_read_line(const char *line, size_t length, const tesela_la
   notes->side = "left";
   tesela_status status = read_part(line, 0, left, options, NULL, &p->from, &notes->from, err);
   if (status != TESELA_OK) return status;
-  const tesela_xla_shape array = problem_array(&p->from);
+  const tesela_xla_shape array = problem_array(&p->from.layout);
   notes->side = "right";
   status = read_part(line, right, length - right, options, &array, &p->to, &notes->to, err);
+  if (status == TESELA_OK) status = problem_complete(&p->from, &p->to.layout, err);
   if (status != TESELA_OK) return status;
   notes->side = NULL;
   p->transform = problem_transform(p);

@@ -21,14 +21,20 @@ typedef struct problem {
   tesela_transform transform; /* NONE, or CONVERT if type or width differ */
 } problem;
 
-/* Read one side, a layout in memory in any notation; type and dims that it lacks are those of `of`, which may be NULL. repairs may be
- * NULL. */
+/* Read one side, a layout in memory in any notation; type and dims that it lacks are those of `of`, which may be NULL, else those of the
+ * options. repairs may be NULL. */
 tesela_status problem_read_side(const char *text, size_t length, const tesela_layout_read_options *options,
                                 const tesela_xla_shape *of, problem_side *side, tesela_xla_repairs *repairs,
                                 tesela_error *err);
 
-/* Type and dims of a side, without its layout. */
-tesela_xla_shape problem_array(const problem_side *side);
+/* Type and dims of a layout. */
+tesela_xla_shape problem_array(const tesela_layout *layout);
+
+/* Has a text given no type, so that its elements have 8 bits for want of a width? */
+bool problem_lacks_type(const tesela_layout *layout);
+
+/* The side gets the type of the other one, if it has none. */
+tesela_status problem_complete(problem_side *side, const tesela_layout *other, tesela_error *err);
 
 /* What was repaired on the two sides of a line, and the side that cannot be read: "left", "right"; NULL: neither. */
 typedef struct problem_notes {

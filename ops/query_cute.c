@@ -67,6 +67,13 @@ static tesela_status read_tiler(tesela_request *q, const tesela_value *text, tes
   return in_text(q, text, status);
 }
 
+/* A layout, then a layout or tiler. */
+static tesela_status read_operands(tesela_request *q, const cute_answer *r, tesela_cute *a,
+                                   tesela_cute_tiler *tiler) {
+  tesela_status status = read_layout(q, arg(r, 0), a);
+  return status == TESELA_OK ? read_tiler(q, arg(r, 1), tiler) : status;
+}
+
 static tesela_status read_tuple(tesela_request *q, const tesela_value *text, tesela_cute_tuple *tuple) {
   return in_text(q, text,
                  tesela_cute_tuple_parse(tuple, tesela_value_text(text), tesela_value_length(text), q->err));
@@ -193,8 +200,7 @@ static tesela_status do_composition(tesela_request *q, const cute_do *how, cute_
   tesela_cute a;
   tesela_cute_tiler tiler;
   (void)how;
-  tesela_status status = read_layout(q, arg(r, 0), &a);
-  if (status == TESELA_OK) status = read_tiler(q, arg(r, 1), &tiler);
+  tesela_status status = read_operands(q, r, &a, &tiler);
   if (status != TESELA_OK) return status;
   status = tesela_cute_compose_tiler(&a, &tiler, &r->layout, &r->counter, q->err);
   return tiler.by_mode ? status : as_relation(q, &a, &tiler.mode[0], status, r);
@@ -233,8 +239,7 @@ static bool with_rest(const tesela_cute *b, int64_t size, tesela_cute *both) {
 static tesela_status do_divide(tesela_request *q, const cute_do *how, cute_answer *r) {
   tesela_cute a, both;
   tesela_cute_tiler tiler;
-  tesela_status status = read_layout(q, arg(r, 0), &a);
-  if (status == TESELA_OK) status = read_tiler(q, arg(r, 1), &tiler);
+  tesela_status status = read_operands(q, r, &a, &tiler);
   if (status != TESELA_OK) return status;
   status = tesela_cute_divide((tesela_cute_form)how->variant, &a, &tiler, &r->layout, &r->counter, q->err);
   if (status == TESELA_OK || tiler.by_mode || how->variant > TESELA_CUTE_ZIPPED ||
@@ -246,8 +251,7 @@ static tesela_status do_divide(tesela_request *q, const cute_do *how, cute_answe
 static tesela_status do_product(tesela_request *q, const cute_do *how, cute_answer *r) {
   tesela_cute a;
   tesela_cute_tiler tiler;
-  tesela_status status = read_layout(q, arg(r, 0), &a);
-  if (status == TESELA_OK) status = read_tiler(q, arg(r, 1), &tiler);
+  tesela_status status = read_operands(q, r, &a, &tiler);
   if (status != TESELA_OK) return status;
   return tesela_cute_product((tesela_cute_form)how->variant, &a, &tiler, &r->layout, &r->counter, q->err);
 }

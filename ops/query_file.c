@@ -27,7 +27,7 @@ static tesela_status put_digest(tesela_request *q, tensor_reading *r, const tens
     tesela_put_key_text(q->out, "digest", hex);
     tesela_put_key(q->out, "layout");
     tesela_writer to = tesela_put_text_begin(q->out);
-    tesela_xla_print(&t.tensor.shape, true, &to, NULL);
+    tensor_print(&t.tensor.any, &to);
     tesela_put_text_end(q->out);
   }
   tensor_native_free(&t);

@@ -331,7 +331,8 @@ static void show_contradiction(tesela_request *q, const tesela_translation *t) {
   member[2] = t->contradiction == TESELA_CONTRADICTION_SHARED
                   ? tesela_value_of_ints("index2", (size_t)t->rank, index2, t->index2)
                   : tesela_value_of_int("expected", t->expected);
-  tesela_value object = tesela_value_of_object(NULL, 3, member);
+  tesela_value object =
+      tesela_value_of_object(NULL, t->contradiction == TESELA_CONTRADICTION_ELEMENT ? 2 : 3, member);
   request_counter_example(q, &object);
 }
 

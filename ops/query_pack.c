@@ -47,14 +47,19 @@ static tesela_status pack_tensor(packing *p, const tesela_file_tensor *entry) {
   tensor_job *job = &p->job;
   const char *name = name_of(p, entry), *layout;
   char quotes[2][SAY_QUOTE];
-  tesela_xla_shape to;
-  tensor from = {.shape = {.rank = entry->rank}};
+  problem_side to;
+  tensor from;
+  tesela_xla_shape array = {.dtype = entry->dtype, .rank = entry->rank};
   tesela_status status = TESELA_OK;
   const bool own_dims =
       entry->rank < 0 ||
       entry->layout; /* a raw or packed tensor is a list of places in the file: its layout has the dims */
-  if (own_dims) status = tensor_read(&job->r, &job->in, entry, &job->says, &from);
-  if (status == TESELA_OK) status = pack_rules_find(&p->rules, &job->r, name, from.shape.rank, &layout);
+  if (own_dims)
+    status = tensor_read(&job->r, &job->in, entry, &job->says, &from);
+  else
+    memcpy(array.dim, entry->shape, sizeof array.dim);
+  if (status == TESELA_OK && own_dims) array = problem_array(&from.layout);
+  if (status == TESELA_OK) status = pack_rules_find(&p->rules, &job->r, name, &array, &layout);
   if (status != TESELA_OK) return status;
   if (!layout) {
     tensor_job_keep(job, entry);
@@ -66,7 +71,8 @@ static tesela_status pack_tensor(packing *p, const tesela_file_tensor *entry) {
                         say_quote(name, quotes[0]), say_quote(entry->layout, quotes[1]));
   snprintf(p->q->error_at, sizeof p->q->error_at, "%s", name);
   if (!own_dims) status = tensor_read(&job->r, &job->in, entry, &job->says, &from);
-  if (status == TESELA_OK) status = tensor_text(&job->r, layout, &from.shape, &to, NULL);
+  if (status == TESELA_OK) array = problem_array(&from.layout);
+  if (status == TESELA_OK) status = tensor_text(&job->r, layout, &array, &to);
   if (status == TESELA_OK) status = tensor_job_add(job, &from, &to, "the rule");
   if (status == TESELA_OK) p->q->error_at[0] = '\0';
   return status;

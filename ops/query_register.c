@@ -115,6 +115,14 @@ static tesela_status put_lanes(tesela_request *q, const tesela_register *layout)
   return TESELA_OK;
 }
 
+/* "names": all names of an entry. */
+static void put_entry_names(tesela_sink *out, int32_t entry) {
+  char name[TESELA_FRAGMENT_NAME];
+  tesela_put_key_list(out, "names");
+  for (int32_t k = 0; tesela_fragment_name(entry, k, name, NULL); k++) tesela_put_text(out, name);
+  tesela_put_end(out);
+}
+
 tesela_status op_fragment(tesela_request *q) {
   tesela_register layout;
   const tesela_fragment *entry;
@@ -123,6 +131,7 @@ tesela_status op_fragment(tesela_request *q) {
       tesela_fragment_find(tesela_value_text(name), tesela_value_length(name), &layout, &entry, q->err);
   if (status != TESELA_OK) return status;
   expression_put_fragment(q->out, entry);
+  put_entry_names(q->out, (int32_t)(entry - tesela_fragments(NULL)));
   expression_put_register(q->out, &layout, entry->n_max == 0 ? entry->expression : NULL);
   tesela_put_key_int(q->out, "elements_per_lane", layout.local_size);
   return tesela_request_flag(q, "table") ? put_lanes(q, &layout) : TESELA_OK;

@@ -40,8 +40,9 @@ static tesela_transform read_transform(tesela_request *q, tesela_transform other
 static tesela_status read_problem(tesela_request *q, problem *p) {
   tesela_status status = read_side(q, "from", NULL, &p->from);
   if (status != TESELA_OK) return status;
-  const tesela_xla_shape array = problem_array(&p->from);
-  return read_side(q, "to", &array, &p->to);
+  const tesela_xla_shape array = problem_array(&p->from.layout);
+  status = read_side(q, "to", &array, &p->to);
+  return status == TESELA_OK ? problem_complete(&p->from, &p->to.layout, q->err) : status;
 }
 
 static int nibble(char c) {

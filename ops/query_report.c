@@ -13,70 +13,94 @@
 
 enum { BLOCK = 256 * 1024 };
 
+/* What a request reads: arrays, and the records beside them. */
+typedef struct report_reading {
+  tesela_report *report;
+  tesela_records *records;
+  bool alone; /* one text: HLO text has no records beside it */
+} report_reading;
+
 /* ---- inputs ----------------------------------------------------------------------------------------------- */
+
+static tesela_status begin_check(tesela_request *q, const char *name, const char *bytes, size_t n) {
+  const char *instead, *foreign = n > 0 ? tesela_report_foreign(bytes, n, &instead) : NULL;
+  if (!foreign) return TESELA_OK;
+  return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1, "%.120s is %s; %s", name[0] ? name : "the text",
+                             foreign, instead);
+}
 
 static tesela_status begin_input(tesela_request *q, tesela_report *report, const char *name,
                                  const char *bytes, size_t n) {
-  const char *instead, *foreign = n > 0 ? tesela_report_foreign(bytes, n, &instead) : NULL;
-  if (foreign)
-    return tesela_request_fail(q, TESELA_E_UNSUPPORTED, -1, "%.120s is %s; %s", name[0] ? name : "the text",
-                               foreign, instead);
-  return tesela_report_begin_input(report, name, q->err);
+  tesela_status status = begin_check(q, name, bytes, n);
+  return status == TESELA_OK ? tesela_report_begin_input(report, name, q->err) : status;
 }
 
-static tesela_status feed_text(tesela_request *q, tesela_report *report, const char *name,
-                               const tesela_value *text) {
-  tesela_status status = begin_input(q, report, name, text->as.text, text->n);
-  for (size_t at = 0; status == TESELA_OK && at < text->n; at += BLOCK) {
-    size_t n = text->n - at < BLOCK ? text->n - at : BLOCK;
+static tesela_status feed_text(tesela_request *q, const report_reading *to, const char *name,
+                               const char *text, size_t length) {
+  tesela_record_kind kind = tesela_records_kind(text, length);
+  tesela_status status = TESELA_OK;
+  if (kind != TESELA_RECORD_HLO || !to->alone)
+    status = tesela_records_read(to->records, name, text, length, q->err);
+  if (status != TESELA_OK || kind == TESELA_RECORD_PROTO) return status;
+  status = begin_input(q, to->report, name, text, length);
+  for (size_t at = 0; status == TESELA_OK && at < length; at += BLOCK) {
+    size_t n = length - at < BLOCK ? length - at : BLOCK;
     status = request_check_stop(q);
-    if (status == TESELA_OK) status = tesela_report_feed(report, text->as.text + at, n, q->err);
+    if (status == TESELA_OK) status = tesela_report_feed(to->report, text + at, n, q->err);
   }
   return status;
 }
 
-static tesela_status feed_descriptor(tesela_request *q, tesela_report *report, const char *name, int fd,
-                                     char *block) {
+/* A file is read whole: its records refer to each other. */
+static tesela_status feed_descriptor(tesela_request *q, const report_reading *to, const char *name, int fd) {
+  size_t n = 0, capacity = 0;
+  char *bytes = NULL;
   tesela_status status = TESELA_OK;
-  int64_t n = 1;
-  for (bool begun = false; status == TESELA_OK && n > 0; begun = true) {
-    n = system_read(fd, block, BLOCK);
-    if (n < 0) return tesela_request_fail(q, TESELA_E_IO, -1, "%.120s: %s", name, strerror(errno));
-    status = request_check_stop(q);
-    if (status == TESELA_OK && !begun) status = begin_input(q, report, name, block, (size_t)n);
-    if (status == TESELA_OK && n > 0) status = tesela_report_feed(report, block, (size_t)n, q->err);
+  for (int64_t more = 1; status == TESELA_OK && more > 0; n += (size_t)more) {
+    if (capacity - n < BLOCK) {
+      capacity = capacity ? capacity * 2 : 2 * (size_t)BLOCK;
+      char *grown = realloc(bytes, capacity);
+      if (!grown) {
+        status = tesela_request_fail(q, TESELA_E_MEMORY, -1, "no memory");
+        break;
+      }
+      bytes = grown;
+    }
+    more = system_read(fd, bytes + n, BLOCK);
+    if (more < 0) status = tesela_request_fail(q, TESELA_E_IO, -1, "%.120s: %s", name, strerror(errno));
+    if (more < 0) break;
+    if (n == 0 && more > 0 && tesela_records_kind(bytes, (size_t)more) != TESELA_RECORD_PROTO)
+      status = begin_check(q, name, bytes, (size_t)more);
+    if (status == TESELA_OK) status = request_check_stop(q);
   }
+  if (status == TESELA_OK) status = feed_text(q, to, name, bytes, n);
+  free(bytes);
   return status;
 }
 
-static tesela_status feed_files(tesela_request *q, tesela_report *report, const tesela_value *files) {
+static tesela_status feed_files(tesela_request *q, const report_reading *to, const tesela_value *files) {
   tesela_status status = TESELA_OK;
-  char *block = malloc(BLOCK);
-  if (!block) return tesela_request_fail(q, TESELA_E_MEMORY, -1, "no memory");
   for (size_t i = 0; status == TESELA_OK && i < tesela_value_size(files); i++) {
     const tesela_value *path = tesela_value_at(files, i);
     int fd;
-    if (!tesela_value_is(path, TESELA_VALUE_TEXT)) {
-      status = tesela_request_fail(q, TESELA_E_INVALID, -1, "files[%zu]: expected a string", i);
-      break;
-    }
+    if (!tesela_value_is(path, TESELA_VALUE_TEXT))
+      return tesela_request_fail(q, TESELA_E_INVALID, -1, "files[%zu]: expected a string", i);
     status = request_open(q, path, &fd);
     if (status != TESELA_OK) break;
-    status = feed_descriptor(q, report, path->as.text, fd, block);
+    status = feed_descriptor(q, to, path->as.text, fd);
     system_close(fd);
   }
-  free(block);
   return status;
 }
 
-static tesela_status feed_texts(tesela_request *q, tesela_report *report, const tesela_value *texts) {
+static tesela_status feed_texts(tesela_request *q, const report_reading *to, const tesela_value *texts) {
   tesela_status status = TESELA_OK;
   for (size_t i = 0; status == TESELA_OK && i < tesela_value_size(texts); i++) {
     const tesela_value *item = tesela_value_at(texts, i), *text = tesela_value_get(item, "text");
     const char *name = tesela_value_text(tesela_value_get(item, "name"));
     if (!tesela_value_is(text, TESELA_VALUE_TEXT))
       return tesela_request_fail(q, TESELA_E_INVALID, -1, "texts[%zu]: missing field text (string)", i);
-    status = feed_text(q, report, name ? name : "", text);
+    status = feed_text(q, to, name ? name : "", text->as.text, text->n);
   }
   return status;
 }
@@ -94,10 +118,11 @@ static tesela_status nothing_found(tesela_request *q, const tesela_report *repor
 }
 
 /* A finished report of what the members text, texts and files of an object give; to be destroyed in any case. */
-static tesela_status read_report(tesela_request *q, const tesela_value *from, tesela_report **report) {
+static tesela_status read_report(tesela_request *q, const tesela_value *from, report_reading *to) {
   const tesela_value *text = tesela_value_get(from, "text"), *texts = tesela_value_get(from, "texts"),
                      *files = tesela_value_get(from, "files");
-  *report = NULL;
+  *to =
+      (report_reading){NULL, NULL, (text != NULL) + tesela_value_size(texts) + tesela_value_size(files) == 1};
   if (!text && !texts && !files)
     return tesela_request_fail(q, TESELA_E_INVALID, -1, "missing field text, texts or files");
   if ((text && !tesela_value_is(text, TESELA_VALUE_TEXT)) ||
@@ -105,13 +130,21 @@ static tesela_status read_report(tesela_request *q, const tesela_value *from, te
       (files && !tesela_value_is(files, TESELA_VALUE_LIST)))
     return tesela_request_fail(q, TESELA_E_INVALID, -1,
                                "expected text: a string, texts: a list of objects, files: a list of strings");
-  tesela_status status = tesela_report_create(report, NULL, NULL, q->err);
-  if (status == TESELA_OK && text) status = feed_text(q, *report, "", text);
-  if (status == TESELA_OK && texts) status = feed_texts(q, *report, texts);
-  if (status == TESELA_OK && files) status = feed_files(q, *report, files);
-  if (status == TESELA_OK) status = tesela_report_finish(*report, q->err);
-  if (status == TESELA_OK && tesela_report_n_sections(*report) == 0) status = nothing_found(q, *report);
+  tesela_status status = tesela_report_create(&to->report, &(tesela_report_options){.peak = 1}, NULL, q->err);
+  if (status == TESELA_OK) status = tesela_records_create(&to->records, NULL, q->err);
+  if (status == TESELA_OK && text) status = feed_text(q, to, "", text->as.text, text->n);
+  if (status == TESELA_OK && texts) status = feed_texts(q, to, texts);
+  if (status == TESELA_OK && files) status = feed_files(q, to, files);
+  if (status == TESELA_OK) status = tesela_report_finish(to->report, q->err);
+  if (status == TESELA_OK) status = tesela_records_finish(to->records, q->err);
+  if (status == TESELA_OK && tesela_report_n_sections(to->report) == 0 && !report_any_records(to->records))
+    status = nothing_found(q, to->report);
   return status;
+}
+
+static void end_reading(report_reading *reading) {
+  tesela_report_destroy(reading->report);
+  tesela_records_destroy(reading->records);
 }
 
 /* ---- what is asked ---------------------------------------------------------------------------------------- */
@@ -129,6 +162,7 @@ static tesela_status read_rows(tesela_request *q, report_ask *ask) {
   ask->space = (int32_t)n;
   ask->max_waste = -1;
   ask->max_bytes = -1;
+  ask->max_peak = -1;
   q->field = NULL;
   return TESELA_OK;
 }
@@ -145,35 +179,42 @@ static tesela_status read_limits(tesela_request *q, report_ask *ask) {
   const tesela_value *bytes = tesela_request_get(q, "max_bytes");
   tesela_status status = TESELA_OK;
   if (bytes) status = tesela_units_parse(bytes->as.text, bytes->n, &ask->max_bytes, NULL, q->err);
+  const tesela_value *peak = status == TESELA_OK ? tesela_request_get(q, "max_peak") : NULL;
+  if (peak) status = tesela_units_parse(peak->as.text, peak->n, &ask->max_peak, NULL, q->err);
+  if (status == TESELA_OK) ask->timeline = tesela_value_bool(tesela_request_get(q, "timeline"));
   if (status == TESELA_OK) q->field = NULL;
   return status;
 }
 
 tesela_status op_report(tesela_request *q) {
   report_ask ask = {.report = NULL};
-  tesela_report *report = NULL;
+  report_reading reading = {NULL, NULL, false};
   tesela_status status = read_rows(q, &ask);
   if (status == TESELA_OK) status = read_limits(q, &ask);
-  if (status == TESELA_OK) status = read_report(q, q->value, &report);
-  ask.report = report;
+  if (status == TESELA_OK) status = read_report(q, q->value, &reading);
+  ask.report = reading.report;
+  ask.records = reading.records;
   if (status == TESELA_OK && report_put_answer(q->out, &ask) != TESELA_OK)
     status = tesela_request_fail(q, TESELA_E_MEMORY, -1, "no memory");
-  tesela_report_destroy(report);
+  end_reading(&reading);
   return status;
 }
 
 tesela_status op_diff(tesela_request *q) {
   changes_ask ask = {.n = 0};
-  tesela_report *before = NULL, *after = NULL;
+  report_reading before = {NULL, NULL, false}, after = {NULL, NULL, false};
   tesela_report_diff *diff = NULL;
   tesela_status status = read_rows(q, &ask.before);
   ask.after = ask.before;
   if (status == TESELA_OK) status = read_report(q, tesela_request_get(q, "before"), &before);
   if (status == TESELA_OK) status = read_report(q, tesela_request_get(q, "after"), &after);
-  ask.before.report = before;
-  ask.after.report = after;
+  ask.before.report = before.report;
+  ask.before.records = before.records;
+  ask.after.report = after.report;
+  ask.after.records = after.records;
   tesela_report_filter filter = {TESELA_REPORT_ANY, TESELA_REPORT_ANY, ask.before.space};
-  if (status == TESELA_OK) status = tesela_report_diff_create(&diff, before, after, &filter, NULL, q->err);
+  if (status == TESELA_OK)
+    status = tesela_report_diff_create(&diff, before.report, after.report, &filter, NULL, q->err);
   if (status == TESELA_OK) {
     ask.diff = diff;
     ask.n = tesela_report_diff_count(diff);
@@ -181,7 +222,7 @@ tesela_status op_diff(tesela_request *q) {
     report_put_changes(q->out, &ask);
   }
   tesela_report_diff_destroy(diff);
-  tesela_report_destroy(before);
-  tesela_report_destroy(after);
+  end_reading(&before);
+  end_reading(&after);
   return status;
 }

@@ -11,42 +11,44 @@
 
 /* ---- fields --------------------------------------------------------------------------------------------------- */
 
-static tesela_status read_register(tesela_request *q, const tesela_value *text, tesela_register *out) {
+/* A register layout, and the type of its text. */
+static tesela_status read_register(tesela_request *q, const tesela_value *text, const char *source,
+                                   tesela_register *out, tile_type *type) {
+  const tesela_layout_read_options options = request_reading(q, NULL);
   tesela_any_layout any;
   tesela_status status = request_read(q, text, "register", &any);
-  if (status == TESELA_OK) *out = any.registers;
-  return status;
-}
-
-static tesela_status take_register(tesela_request *q, const char *field, tesela_register *out) {
-  const tesela_value *text = tesela_request_get(q, field);
-  return read_register(q, text, out);
-}
-
-/* `as`, tv:16x8, is about the text of the registers. */
-static tesela_status take_memory(tesela_request *q, const char *field, tesela_tile_memory *out) {
-  const tesela_value *text = tesela_request_get(q, field);
-  const tesela_layout_read_options *given = q->reading;
-  tesela_layout_read_options memory = *given;
-  tesela_any_layout any;
-  memory.as = NULL;
-  q->reading = &memory;
-  tesela_status status = request_read(q, text, NULL, &any);
-  if (status == TESELA_OK && any.kind == TESELA_KIND_RELATION) status = request_read(q, text, "shared", &any);
-  q->reading = given;
   if (status != TESELA_OK) return status;
-  if (any.kind != TESELA_KIND_SHARED && any.kind != TESELA_KIND_GLOBAL)
-    return tesela_request_fail(q, TESELA_E_MISMATCH, 0, "expected a tile in memory, found %s",
-                               tesela_kind_words(any.kind));
-  *out = any.memory;
-  return TESELA_OK;
+  *out = any.registers;
+  return tile_read_type(tesela_value_text(text), tesela_value_length(text), &options, source, type, q->err);
 }
 
-static tesela_status take_bits(tesela_request *q, int32_t *bits) {
-  const char *name = tesela_value_text(tesela_request_get(q, "dtype"));
+static tesela_status take_register(tesela_request *q, const char *field, tesela_register *out,
+                                   tile_type *type) {
+  const tesela_value *text = tesela_request_get(q, field);
+  return read_register(q, text, field, out, type);
+}
+
+static tesela_status take_memory(tesela_request *q, const char *field, tesela_tile_memory *out,
+                                 tile_type *type) {
+  const tesela_value *text = tesela_request_get(q, field);
+  const tesela_layout_read_options options = request_reading(q, NULL);
+  tesela_status status =
+      tile_read_memory(tesela_value_text(text), tesela_value_length(text), &options, out, q->err);
+  if (status != TESELA_OK) return status;
+  return tile_read_type(tesela_value_text(text), tesela_value_length(text), &options, field, type, q->err);
+}
+
+/* The width of the elements: of the field dtype, else of the type of the texts. */
+static tesela_status take_bits(tesela_request *q, const tile_type *type, int32_t *bits) {
+  const tesela_value *value = tesela_request_get(q, "dtype");
+  *bits = type->bits;
+  if (!value && *bits > 0) return TESELA_OK;
+  if (!value)
+    return tesela_request_fail(q, TESELA_E_INVALID, -1,
+                               "missing field dtype: the layouts have no element type of their own");
+  const char *name = tesela_value_text(value);
   tesela_dtype dtype = tesela_dtype_find(name, strlen(name));
-  *bits = tesela_dtype_bits(dtype);
-  if (*bits > 0) return TESELA_OK;
+  if (tesela_dtype_bits(dtype) > 0) return tile_type_bits(type, dtype, "dtype", bits, q->err);
   if (*name == '\0')
     return tesela_request_fail(q, TESELA_E_SYNTAX, -1, "missing element type; expected one such as f16");
   const char *near = tile_near_dtype(name);
@@ -92,9 +94,10 @@ typedef struct tile_request {
 } tile_request;
 
 static tesela_status take_request(tesela_request *q, tile_request *r) {
-  tesela_status status = take_register(q, "register", &r->registers);
-  if (status == TESELA_OK) status = take_memory(q, "memory", &r->memory);
-  if (status == TESELA_OK) status = take_bits(q, &r->bits);
+  tile_type type = {.bits = 0};
+  tesela_status status = take_register(q, "register", &r->registers, &type);
+  if (status == TESELA_OK) status = take_memory(q, "memory", &r->memory, &type);
+  if (status == TESELA_OK) status = take_bits(q, &type, &r->bits);
   if (status == TESELA_OK) status = take_machine(q, &r->machine);
   if (status != TESELA_OK) return status;
   r->vector = tesela_value_int(tesela_request_get(q, "vector"));
@@ -146,17 +149,20 @@ tesela_status op_ldmatrix(tesela_request *q) {
 
 enum { SWIZZLE_USES = 4096 }; /* bounds memory */
 
-/* The uses in the fields writes and reads, lists of expressions; ldmatrix may do those of reads. */
-static tesela_status take_uses(tesela_request *q, tesela_register *layouts, tesela_access_use *uses) {
+/* The uses in the fields writes and reads, lists of expressions; ldmatrix may do those of reads. All have the width `vector`. */
+static tesela_status take_uses(tesela_request *q, tesela_register *layouts, tesela_access_use *uses,
+                               tile_type *type) {
   static const char *const fields[] = {"writes", "reads"};
+  const int64_t vector = tesela_value_int(tesela_request_get(q, "vector"));
   tesela_status status = TESELA_OK;
   size_t n = 0;
   for (int f = 0; f < 2; f++) {
     const tesela_value *list = tesela_request_get(q, fields[f]);
     for (size_t i = 0; i < tesela_value_size(list) && status == TESELA_OK; i++, n++) {
       const tesela_value *text = tesela_value_at(list, i);
-      status = read_register(q, text, &layouts[n]);
+      status = read_register(q, text, fields[f], &layouts[n], type);
       uses[n] = (tesela_access_use){.registers = &layouts[n],
+                                    .vector = vector,
                                     .ldmatrix = f == 1 && tesela_request_flag(q, "ldmatrix")};
     }
   }
@@ -169,9 +175,9 @@ tesela_status op_swizzle(tesela_request *q) {
   tesela_synthesis found;
   tesela_access_machine machine;
   tesela_synthesis_options options = {.progress = tesela_request_progress, .progress_user = q};
-  int32_t bits;
-  tesela_status status = take_bits(q, &bits);
-  if (status == TESELA_OK) status = take_machine(q, &machine);
+  tile_type type = {.bits = 0};
+  int32_t bits = 0;
+  tesela_status status = take_machine(q, &machine);
   if (status == TESELA_OK) status = take_steps(q, &options.max_steps);
   if (status != TESELA_OK) return status;
   if (n == 0 || n > SWIZZLE_USES)
@@ -179,8 +185,9 @@ tesela_status op_swizzle(tesela_request *q) {
                                n, SWIZZLE_USES);
   tesela_register *layouts = malloc(n * sizeof *layouts);
   tesela_access_use *uses = calloc(n, sizeof *uses);
-  status = layouts && uses ? take_uses(q, layouts, uses)
+  status = layouts && uses ? take_uses(q, layouts, uses, &type)
                            : tesela_request_fail(q, TESELA_E_MEMORY, -1, "no memory");
+  if (status == TESELA_OK) status = take_bits(q, &type, &bits);
   if (status == TESELA_OK) {
     q->field = NULL;
     status = tesela_synthesize((int32_t)n, uses, bits, &options, &machine, &found, q->err);
@@ -198,9 +205,10 @@ tesela_status op_convert(tesela_request *q) {
   tesela_exchange *plan;
   int32_t bits, warp = 0;
   int64_t max_steps = 0;
-  tesela_status status = take_register(q, "from", &src);
-  if (status == TESELA_OK) status = take_register(q, "to", &dst);
-  if (status == TESELA_OK) status = take_bits(q, &bits);
+  tile_type type = {.bits = 0};
+  tesela_status status = take_register(q, "from", &src, &type);
+  if (status == TESELA_OK) status = take_register(q, "to", &dst, &type);
+  if (status == TESELA_OK) status = take_bits(q, &type, &bits);
   if (status == TESELA_OK) status = take_number(q, "warp", TESELA_ACCESS_WARP, &warp);
   if (status == TESELA_OK) status = take_steps(q, &max_steps);
   if (status != TESELA_OK) return status;

@@ -13,12 +13,15 @@
 
 static tesela_status relayout(tensor_job *job, const char *to_text, tesela_transform transform) {
   tensor from;
-  tesela_xla_shape to;
+  problem_side to;
   job->options.plan.transform = transform;
   if (transform == TESELA_TRANSFORM_SPLIT && job->format != TESELA_FILE_RAW)
     return tensor_usage(&job->r, "cannot write pairs of f32 to a .npy or .safetensors file; write them raw");
   tesela_status status = tensor_read(&job->r, &job->in, NULL, &job->says, &from);
-  if (status == TESELA_OK) status = tensor_text(&job->r, to_text, &from.shape, &to, NULL);
+  if (status == TESELA_OK) {
+    const tesela_xla_shape array = problem_array(&from.layout);
+    status = tensor_text(&job->r, to_text, &array, &to);
+  }
   if (status == TESELA_OK) status = tensor_job_add(job, &from, &to, job->r.dash[0] ? "--to" : "to");
   return status == TESELA_OK ? tensor_job_write(job) : status;
 }
@@ -37,13 +40,16 @@ tesela_status request_relayout_file(tesela_request *q, tesela_transform transfor
 static tesela_status unpack_tensor(tensor_job *job, const tesela_file_tensor *entry) {
   const tensor_says nothing = {.option = "from"};
   tensor from;
-  tesela_xla_shape to;
+  problem_side to = {.any = {.kind = TESELA_KIND_XLA}};
+  tesela_xla_shape *shape = &to.any.shape;
   tesela_status status = tensor_read(&job->r, &job->in, entry, &nothing, &from);
+  const tesela_layout *layout = &from.layout;
   if (status == TESELA_OK)
-    status = tesela_xla_shape_make(&to, from.shape.dtype, from.shape.rank, from.shape.dim, NULL, job->q->err);
+    status = tesela_xla_shape_make(shape, layout->dtype, layout->rank, layout->shape, NULL, job->q->err);
   if (status != TESELA_OK) return status;
-  if (from.layout.bits != 8 * tesela_dtype_bytes(to.dtype)) to.layout.element_bits = from.layout.bits;
-  return tensor_job_add(job, &from, &to, "unpack");
+  if (layout->bits != 8 * tesela_dtype_bytes(layout->dtype)) shape->layout.element_bits = layout->bits;
+  status = tesela_xla_to_layout(shape, &to.layout, job->q->err);
+  return status == TESELA_OK ? tensor_job_add(job, &from, &to, "unpack") : status;
 }
 
 /* As tensor_name_at, of those that are packed. */

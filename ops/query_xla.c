@@ -153,9 +153,12 @@ tesela_status op_choose(tesela_request *q) {
   } flags[] = {{"alternative_16bit", TESELA_XLA_CHOOSE_ALTERNATIVE_16BIT},
                {"large_tile", TESELA_XLA_CHOOSE_LARGE_TILE},
                {"early_tpu", TESELA_XLA_CHOOSE_EARLY_TPU},
-               {"argument", TESELA_XLA_CHOOSE_ARGUMENT}};
+               {"argument", TESELA_XLA_CHOOSE_ARGUMENT},
+               {"order", TESELA_XLA_CHOOSE_ORDER}};
+  const char *target = tesela_value_text(tesela_request_get(q, "target"));
   tesela_xla_shape shape;
-  uint32_t options = 0;
+  uint32_t options =
+      target && (strcmp(target, "v2") == 0 || strcmp(target, "v3") == 0) ? TESELA_XLA_CHOOSE_EARLY_TPU : 0;
   for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
     if (tesela_request_flag(q, flags[i].field)) options |= flags[i].option;
   tesela_status status = request_layout(q, "shape", &shape, NULL);

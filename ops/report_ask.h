@@ -21,12 +21,15 @@ typedef struct report_skipped {
 
 typedef struct report_ask {
   const tesela_report *report;
+  const tesela_records *records; /* finished, or NULL */
   const report_skipped *skipped; /* or NULL */
   tesela_report_order order;
   int64_t top;       /* rows to show, INT64_MAX: all */
   int32_t space;     /* memory space, TESELA_REPORT_ANY: all */
   double max_waste;  /* share allowed, < 0: any */
   int64_t max_bytes; /* < 0: any */
+  int64_t max_peak;  /* < 0: any */
+  bool timeline;     /* the lives of buffers, and the bytes over time */
 } report_ask;
 
 /* "10%" or "0.1": a share from 0 to 1. */
@@ -47,6 +50,24 @@ bool report_shape(const tesela_report_array *array, tesela_xla_shape *shape);
 /* The name of an input, or "". */
 const char *report_input_name(const report_ask *ask, int32_t input);
 
+/* The peak of a memory space: of HLO text, else of memory reports, with the compiler's total where it printed one. *source receives
+ * which. false: there is nothing in that space. */
+bool report_peak(const report_ask *ask, tesela_report_source source, int32_t space, tesela_report_peak *peak);
+/* Is there more about a program than HLO text? */
+bool report_has_records(const tesela_record_program *program);
+/* Do any of the programs have records? */
+bool report_any_records(const tesela_records *records);
+/* The peak of a program's memory space that follows from its scheduled HLO text, or -1. */
+int64_t report_own_peak(const report_ask *ask, const tesela_record_program *program, int32_t space);
+/* Where the records' peak and that of the HLO text differ: the number of spaces, the first of them in the text. */
+bool report_peak_difference(const report_ask *ask, const tesela_record_program *program,
+                            tesela_record_difference *difference);
+/* What fragmentation costs; -1 if the lives are not known or the peaks differ. */
+int64_t report_fragmentation(const report_ask *ask, const tesela_record_program *program,
+                             const tesela_record_space *space);
+/* The memory space of a limit on the peak: the main memory unless another one is asked for. */
+int32_t report_peak_space(const report_ask *ask);
+
 /* ---- limits: report_limits.c ------------------------------------------------------------------------------ */
 
 typedef enum report_limit_why {
@@ -61,14 +82,16 @@ typedef enum report_limit_why {
 /* Memory reports and HLO text have totals of their own, and a limit holds for each. */
 typedef struct report_limit {
   tesela_report_source source;
-  bool is_waste; /* max_waste; else max_bytes */
+  bool is_waste; /* max_waste */
+  bool is_peak;  /* max_peak; else max_bytes */
   bool known, holds;
   report_limit_why why;
-  double least, most; /* of max_waste, unless unreadable: the share that is padding */
-  int64_t bytes;      /* of max_bytes: the bytes that were found */
+  double least, most;              /* of max_waste, unless unreadable: the share that is padding */
+  int64_t bytes;                   /* of max_bytes: the bytes that were found */
+  int64_t least_bytes, most_bytes; /* of max_peak; most INT64_MAX: unknown */
 } report_limit;
 
-enum { REPORT_LIMITS = 2 * TESELA_REPORT_N_SOURCES };
+enum { REPORT_LIMITS = 3 * TESELA_REPORT_N_SOURCES };
 /* The limits of the request, checked. *missing receives the note of why REPORT_LIMIT_MISSING. Returns how many. */
 int report_limits(const report_ask *ask, report_limit limit[REPORT_LIMITS],
                   const tesela_report_note **missing);
@@ -81,6 +104,19 @@ typedef struct changes_ask {
   int64_t n; /* changes to show */
 } changes_ask;
 
+/* A memory space of a program that both sides have records of. */
+typedef struct report_memory_change {
+  const tesela_record_program *before, *after;
+  const tesela_record_space *old_space, *new_space;
+} report_memory_change;
+
+enum { REPORT_GREW = 5 }; /* buffers that are listed */
+/* Space `number` of all of them; false after the last. */
+bool report_space_change(const changes_ask *ask, int64_t number, report_memory_change *change);
+/* By how many bytes buffer i of `after` grew at the peak; all of them if it is new there. */
+int64_t report_growth(const report_memory_change *change, int64_t i);
+/* The member `memory`, if there are records on both sides. */
+void report_put_memory_changes(tesela_sink *out, const changes_ask *ask);
 /* The shape with its layout; of a row whose shape is not certain, all that it lists. */
 const char *report_shape_text(const tesela_report_array *array);
 bool report_lists_arrays(const report_ask *ask);
@@ -95,8 +131,18 @@ int64_t report_figures_changed(const changes_ask *ask);
 
 /* TESELA_OK or TESELA_E_MEMORY. */
 tesela_status report_put_answer(tesela_sink *out, const report_ask *ask);
+/* The members `peak` and, if it is asked for, `lives`. */
+tesela_status report_put_peak(tesela_sink *out, const report_ask *ask);
+/* The member `programs`, if there are records. */
+void report_put_records(tesela_sink *out, const report_ask *ask);
 void report_put_changes(tesela_sink *out, const changes_ask *ask);
 /* A key with a number, null where it is not known. */
-void report_put_known(tesela_sink *out, const char *name, bool known, int64_t value);
+static inline void report_put_known(tesela_sink *j, const char *name, bool known, int64_t value) {
+  tesela_put_key(j, name);
+  if (known)
+    tesela_put_int(j, value);
+  else
+    tesela_put_null(j);
+}
 
 #endif

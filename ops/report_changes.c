@@ -80,6 +80,7 @@ static void put_array(tesela_sink *j, const char *name, const tesela_report_arra
 }
 
 void report_put_changes(tesela_sink *j, const changes_ask *ask) {
+  report_put_memory_changes(j, ask);
   put_totals(j, "before", &ask->before);
   put_totals(j, "after", &ask->after);
   tesela_put_key_int(j, "n_changes", tesela_report_diff_count(ask->diff));

@@ -88,6 +88,51 @@ static void check_bytes(const report_ask *ask, const tesela_report_totals *total
   limit->why = measured ? REPORT_LIMIT_UNLISTED : REPORT_LIMIT_UNREADABLE;
 }
 
+int32_t report_peak_space(const report_ask *ask) { return ask->space == TESELA_REPORT_ANY ? 0 : ask->space; }
+
+/* The compiler's total of everything: exact, or at least so much. */
+static int64_t exact_total(const tesela_report_section *section, bool *exact) {
+  const tesela_report_printed *total = compiler_total(section);
+  *exact =
+      total == &section->figure[TESELA_REPORT_USED] || total == &section->figure[TESELA_REPORT_REQUIREMENT];
+  return total ? total->bytes : 0;
+}
+
+bool report_peak(const report_ask *ask, tesela_report_source source, int32_t space,
+                 tesela_report_peak *peak) {
+  bool found = tesela_report_highest_peak(ask->report, source, space, peak), all = true, exact;
+  int64_t most = 0;
+  if (source == TESELA_REPORT_HLO) return found;
+  if (!found) *peak = (tesela_report_peak){.section = -1, .space = space, .at = -1, .instruction = ""};
+  for (int64_t i = 0; i < tesela_report_n_sections(ask->report); i++) {
+    const tesela_report_section *section = tesela_report_section_at(ask->report, i);
+    if (section->source != source || space != (strcmp(section->name, "vmem") == 0)) continue;
+    int64_t total = exact_total(section, &exact);
+    all = all && exact;
+    if (total > most) most = total;
+  }
+  if (most == 0) return found;
+  if (most > peak->least_bytes) peak->least_bytes = most;
+  if (all)
+    peak->most_bytes = peak->least_bytes;
+  else if (!found)
+    peak->most_bytes = INT64_MAX;
+  if (peak->most_bytes < peak->least_bytes) peak->most_bytes = INT64_MAX;
+  return true;
+}
+
+static void check_peak(const report_ask *ask, report_limit *limit) {
+  tesela_report_peak peak;
+  limit->is_peak = true;
+  limit->why = REPORT_LIMIT_UNREADABLE;
+  if (!report_peak(ask, limit->source, report_peak_space(ask), &peak)) return;
+  limit->least_bytes = peak.least_bytes;
+  limit->most_bytes = peak.most_bytes;
+  limit->holds = peak.most_bytes <= ask->max_peak;
+  limit->known = limit->holds || peak.least_bytes > ask->max_peak;
+  limit->why = limit->known ? REPORT_LIMIT_STORED : REPORT_LIMIT_UNCERTAIN;
+}
+
 /* The first note that arrays are missing or have wrong figures: then "within the limit" is not certain. */
 static const tesela_report_note *what_is_missing(const report_ask *ask) {
   for (int64_t i = 0; i < tesela_report_n_notes(ask->report); i++) {
@@ -116,6 +161,10 @@ int report_limits(const report_ask *ask, report_limit limit[REPORT_LIMITS],
     if (ask->max_bytes >= 0) {
       limit[n] = fresh;
       check_bytes(ask, &totals, &limit[n++]);
+    }
+    if (ask->max_peak >= 0) {
+      limit[n] = fresh;
+      check_peak(ask, &limit[n++]);
     }
   }
   for (int i = 0; i < n && *missing; i++) {

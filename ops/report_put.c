@@ -6,14 +6,6 @@
 
 #include "report_ask.h"
 
-void report_put_known(tesela_sink *j, const char *name, bool known, int64_t value) {
-  tesela_put_key(j, name);
-  if (known)
-    tesela_put_int(j, value);
-  else
-    tesela_put_null(j);
-}
-
 static void put_totals(tesela_sink *j, const char *name, const tesela_report_totals *totals) {
   tesela_put_key_object(j, name);
   tesela_put_key_int(j, "arrays", totals->arrays);
@@ -279,7 +271,10 @@ static void put_limits(tesela_sink *j, const report_ask *ask) {
   tesela_put_key_list(j, "limits");
   for (int i = 0; i < n; i++) {
     tesela_put_object(j);
-    tesela_put_key_text(j, "limit", limit[i].is_waste ? "max_waste" : "max_bytes");
+    tesela_put_key_text(j, "limit",
+                        limit[i].is_waste  ? "max_waste"
+                        : limit[i].is_peak ? "max_peak"
+                                           : "max_bytes");
     tesela_put_key_text(j, "source", tesela_report_source_name(limit[i].source));
     tesela_put_key(j, "holds");
     if (limit[i].known)
@@ -287,7 +282,10 @@ static void put_limits(tesela_sink *j, const report_ask *ask) {
     else
       tesela_put_null(j);
     tesela_put_key_text(j, "why", why[limit[i].why]);
-    if (!limit[i].is_waste) {
+    if (limit[i].is_peak) {
+      tesela_put_key_int(j, "least", limit[i].least_bytes);
+      report_put_known(j, "most", limit[i].most_bytes < INT64_MAX, limit[i].most_bytes);
+    } else if (!limit[i].is_waste) {
       tesela_put_key_int(j, "bytes", limit[i].bytes);
     } else if (limit[i].why != REPORT_LIMIT_UNREADABLE) {
       tesela_put_key_real(j, "least", limit[i].least);
@@ -300,12 +298,14 @@ static void put_limits(tesela_sink *j, const report_ask *ask) {
 
 tesela_status report_put_answer(tesela_sink *j, const report_ask *ask) {
   int64_t left;
+  if (report_put_peak(j, ask) != TESELA_OK) return TESELA_E_MEMORY;
   put_all_totals(j, ask);
   if (put_arrays(j, ask) != TESELA_OK) return TESELA_E_MEMORY;
   report_n_rows(ask, &left);
   tesela_put_key_int(j, "rows_left_out", left);
+  report_put_records(j, ask);
   put_sections_notes_inputs(j, ask);
   put_skipped(j, ask->skipped);
-  if (ask->max_waste >= 0 || ask->max_bytes >= 0) put_limits(j, ask);
+  if (ask->max_waste >= 0 || ask->max_bytes >= 0 || ask->max_peak >= 0) put_limits(j, ask);
   return TESELA_OK;
 }

@@ -68,6 +68,7 @@ tesela_status op_report(tesela_request *q);
 tesela_status op_access(tesela_request *q);
 tesela_status op_bank_conflicts(tesela_request *q);
 tesela_status op_convert(tesela_request *q);
+tesela_status op_predict(tesela_request *q);
 tesela_status op_infer(tesela_request *q);
 tesela_status op_ldmatrix(tesela_request *q);
 tesela_status op_swizzle(tesela_request *q);

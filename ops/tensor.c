@@ -77,15 +77,12 @@ const char *tensor_names(const char *unknown, const char *has,
 }
 
 tesela_status tensor_text(tensor_reading *r, const char *text, const tesela_xla_shape *of,
-                          tesela_xla_shape *shape, tesela_layout *layout) {
-  problem_side side;
+                          problem_side *side) {
   tesela_xla_repairs repairs = {0};
   r->text = text;
   r->usage = false;
-  tesela_status status = problem_read_side(text, strlen(text), &r->options, of, &side, &repairs, r->err);
-  if (status == TESELA_OK) status = tesela_any_to_xla(&side.any, shape, r->err);
+  tesela_status status = problem_read_side(text, strlen(text), &r->options, of, side, &repairs, r->err);
   if (status != TESELA_OK) return status;
-  if (layout) *layout = side.layout;
   char quote[SAY_QUOTE];
   for (int32_t i = 0; i < repairs.count && i < TESELA_XLA_MAX_REPAIRS; i++)
     request_note(r->q, "%s (byte %" PRId64 ")", say_quote(repairs.repair[i].what, quote),
@@ -93,12 +90,30 @@ tesela_status tensor_text(tensor_reading *r, const char *text, const tesela_xla_
   return TESELA_OK;
 }
 
-/* The text of a shape for a message, cut if it is long. */
-const char *tensor_shape_text(const tesela_xla_shape *shape, char text[TENSOR_SHAPE_TEXT]) {
-  tesela_buffer buffer = {text, TENSOR_SHAPE_TEXT, 0};
-  tesela_writer to = tesela_buffer_writer(&buffer);
-  text[0] = '\0';
-  tesela_xla_print(shape, true, &to, NULL);
+void tensor_print(const tesela_any_layout *any, const tesela_writer *to) {
+  if (any->kind == TESELA_KIND_XLA)
+    tesela_xla_print(&any->shape, true, to, NULL);
+  else
+    tesela_any_print(any, to, NULL);
+}
+
+static size_t print_text(const tesela_any_layout *any, char *text, size_t room) {
+  tesela_buffer buffer = {text, room, 0};
+  const tesela_writer to = tesela_buffer_writer(&buffer);
+  if (room > 0) text[0] = '\0';
+  tensor_print(any, &to);
+  return buffer.length;
+}
+
+char *tensor_text_of(const tesela_any_layout *any) {
+  const size_t room = print_text(any, NULL, 0) + 1;
+  char *text = malloc(room);
+  if (text) print_text(any, text, room);
+  return text;
+}
+
+const char *tensor_layout_text(const tesela_any_layout *any, char text[TENSOR_LAYOUT_TEXT]) {
+  print_text(any, text, TENSOR_LAYOUT_TEXT);
   return text;
 }
 
@@ -154,19 +169,26 @@ static tesela_status shape_of_file(const reader *r) {
   if (status != TESELA_OK) return status;
   if (entry->fortran && tesela_xla_layout_make_ascending(&order, entry->rank, &err) == TESELA_OK)
     given = &order;
-  if (tesela_xla_shape_make(&r->out->shape, dtype, entry->rank, entry->shape, given, &err) != TESELA_OK ||
-      tesela_xla_to_layout(&r->out->shape, &r->out->layout, &err) != TESELA_OK)
+  r->out->any = (tesela_any_layout){.kind = TESELA_KIND_XLA};
+  if (tesela_xla_shape_make(&r->out->any.shape, dtype, entry->rank, entry->shape, given, &err) != TESELA_OK ||
+      tesela_xla_to_layout(&r->out->any.shape, &r->out->layout, &err) != TESELA_OK)
     return tensor_wrong(r->r, r->file->name, "%s", err.message);
   return TESELA_OK;
+}
+
+tesela_status tensor_read_record(const char *text, tesela_any_layout *any, tesela_layout *layout,
+                                 tesela_error *err) {
+  tesela_status status = tesela_layout_read(text, strlen(text), NULL, any, err);
+  if (status == TESELA_OK) status = tesela_any_to_layout(any, layout, err);
+  if (status != TESELA_OK || (layout->n_axes == 1 && layout->dtype != TESELA_DTYPE_NONE)) return status;
+  return ops_fail(err, TESELA_E_MISMATCH, 0, "expected a layout in memory with an element type");
 }
 
 /* What `tesela pack` recorded. */
 static tesela_status shape_of_record(const reader *r) {
   tesela_error err;
   char of[SAY_QUOTE + 16];
-  const char *text = r->entry->layout;
-  if (tesela_xla_parse(text, strlen(text), TESELA_XLA_STRICT, &r->out->shape, NULL, &err) == TESELA_OK &&
-      tesela_xla_to_layout(&r->out->shape, &r->out->layout, &err) == TESELA_OK)
+  if (tensor_read_record(r->entry->layout, &r->out->any, &r->out->layout, &err) == TESELA_OK)
     return TESELA_OK;
   return tensor_wrong(r->r, r->file->name, "%shas an invalid layout in the metadata: %s (byte %" PRId64 ")",
                       which(r, of), err.message, err.at);
@@ -174,40 +196,83 @@ static tesela_status shape_of_record(const reader *r) {
 
 /* The layout that the command line gives must be that of the file. */
 static tesela_status check_agrees(const reader *r) {
-  tesela_xla_shape said;
-  tesela_layout layout;
+  problem_side said;
   tesela_difference difference;
-  char texts[2][TENSOR_SHAPE_TEXT], of[SAY_QUOTE + 16];
+  const tesela_xla_shape array = problem_array(&r->out->layout);
+  char texts[2][TENSOR_LAYOUT_TEXT], of[SAY_QUOTE + 16];
   if (!r->says->layout) return TESELA_OK;
-  tesela_status status = tensor_text(r->r, r->says->layout, &r->out->shape, &said, &layout);
+  tesela_status status = tensor_text(r->r, r->says->layout, &array, &said);
   if (status != TESELA_OK) return status;
-  bool same = said.dtype == r->out->shape.dtype &&
-              tesela_layout_compare(&layout, &r->out->layout, &difference, NULL) == TESELA_OK &&
+  bool same = said.layout.dtype == r->out->layout.dtype && said.layout.bits == r->out->layout.bits &&
+              tesela_any_compare(&said.any, &r->out->any, &difference, NULL) == TESELA_OK &&
               difference.same && difference.same_extent;
   if (same) return TESELA_OK;
   return tensor_wrong(r->r, r->file->name, "%sis %s; the layout given is %s", which(r, of),
-                      tensor_shape_text(&r->out->shape, texts[0]), tensor_shape_text(&said, texts[1]));
+                      tensor_layout_text(&r->out->any, texts[0]), tensor_layout_text(&said.any, texts[1]));
 }
 
+/* The dims that are given beside the texts must be those of the file. */
+static tesela_status check_dims(const reader *r) {
+  const tesela_xla_shape *given = r->r->options.array;
+  const tesela_layout *layout = &r->out->layout;
+  char text[TENSOR_LAYOUT_TEXT], of[SAY_QUOTE + 16];
+  if (!given) return TESELA_OK;
+  if (given->rank == layout->rank &&
+      memcmp(given->dim, layout->shape, (size_t)layout->rank * sizeof *given->dim) == 0)
+    return TESELA_OK;
+  return tensor_wrong(r->r, r->file->name, "%sis %s; %sshape has other dims", which(r, of),
+                      tensor_layout_text(&r->out->any, text), r->r->dash);
+}
+
+/* A raw file is what the layout says; the type beside it is for a layout without one. */
 static tesela_status shape_of_words(const reader *r) {
   char quote[SAY_QUOTE];
-  if (!r->says->layout)
+  tensor_reading typed = *r->r;
+  problem_side side;
+  tesela_error err;
+  tesela_xla_shape array;
+  const char *text = r->says->layout, *dtype = r->says->dtype;
+  if (!text)
     return tensor_usage(r->r, "%s is raw; missing its layout, as in %s%s='f32[1000,200]{1,0}'",
                         say_quote(r->file->name, quote), r->r->dash, r->says->option);
-  if (r->says->dtype) return tensor_usage(r->r, "unexpected %sdtype: the layout has the type", r->r->dash);
-  return tensor_text(r->r, r->says->layout, NULL, &r->out->shape, &r->out->layout);
+  if (typed.options.array) array = *typed.options.array;
+  if (typed.options.array) typed.options.array = &array;
+  array.dtype = typed.options.dtype = TESELA_DTYPE_NONE;
+  if (dtype) {
+    if (problem_read_side(text, strlen(text), &typed.options, NULL, &side, NULL, &err) == TESELA_OK &&
+        side.layout.dtype != TESELA_DTYPE_NONE)
+      return tensor_usage(r->r, "unexpected %sdtype: the layout has the type", r->r->dash);
+    if (tesela_dtype_read(dtype, strlen(dtype), &typed.options.dtype, &err) != TESELA_OK)
+      return tensor_usage(r->r, "%sdtype: %s", r->r->dash, err.message);
+    if (tesela_dtype_bytes(typed.options.dtype) == 0)
+      return tensor_usage(r->r, "%sdtype: expected an element type, found '%s'", r->r->dash, dtype);
+  }
+  array.dtype = typed.options.dtype;
+  tesela_status status = tensor_text(&typed, text, NULL, &side);
+  r->r->text = typed.text;
+  r->r->usage = typed.usage;
+  if (status != TESELA_OK) return status;
+  r->out->any = side.any;
+  r->out->layout = side.layout;
+  return TESELA_OK;
 }
 
 /* The file has exactly the bytes of the layout. */
 static tesela_status check_bytes(const reader *r) {
   tesela_sizes sizes;
   tesela_error err;
-  char text[TENSOR_SHAPE_TEXT], of[SAY_QUOTE + 16];
+  char text[TENSOR_LAYOUT_TEXT], of[SAY_QUOTE + 16];
   if (tesela_layout_sizes(&r->out->layout, &sizes, &err) != TESELA_OK)
     return tensor_wrong(r->r, r->file->name, "%s", err.message);
   if (sizes.bytes == r->entry->bytes) return TESELA_OK;
+  tensor_layout_text(&r->out->any, text);
+  if (r->out->layout.dtype == TESELA_DTYPE_NONE)
+    return tensor_wrong(r->r, r->file->name,
+                        "%shas %" PRId64 " bytes; expected %" PRId64 " for %s of %" PRId32
+                        " bits; %sdtype gives it a type",
+                        which(r, of), r->entry->bytes, sizes.bytes, text, r->out->layout.bits, r->r->dash);
   return tensor_wrong(r->r, r->file->name, "%shas %" PRId64 " bytes; expected %" PRId64 " for %s",
-                      which(r, of), r->entry->bytes, sizes.bytes, tensor_shape_text(&r->out->shape, text));
+                      which(r, of), r->entry->bytes, sizes.bytes, text);
 }
 
 static tesela_status read_entry(const reader *r) {
@@ -221,6 +286,7 @@ static tesela_status read_entry(const reader *r) {
   else
     status = entry->layout ? shape_of_record(r) : shape_of_file(r);
   if (status == TESELA_OK && entry->rank >= 0) status = check_agrees(r);
+  if (status == TESELA_OK && entry->rank >= 0) status = check_dims(r);
   if (status == TESELA_OK) status = check_bytes(r);
   if (status != TESELA_OK) return status;
   out->data = entry->bytes > 0 ? entry->data : nothing;

@@ -12,6 +12,8 @@
 #include <tesela/ops.h>
 #include <tesela/xla.h>
 
+#include "problem_side.h"
+
 /* An open file; its description of a tensor is a tesela_file_tensor. */
 typedef struct tensor_file {
   const char *name; /* for messages: the path, or "standard input" */
@@ -23,7 +25,7 @@ typedef struct tensor_file {
 typedef struct tensor_says {
   const char
       *layout; /* LAYOUT, or its braces alone: a raw file needs a whole one, the others' must agree with it */
-  const char *dtype;  /* a type of the width the file gives: "bf16" for <V2 */
+  const char *dtype;  /* a type of the width the file gives, "bf16" for <V2; that of a layout without one */
   const char *name;   /* which tensor of a file with several */
   const char *option; /* what gives the layout, for messages: "from" */
 } tensor_says;
@@ -31,8 +33,8 @@ typedef struct tensor_says {
 /* One tensor, ready to be read. */
 typedef struct tensor {
   const tesela_file_tensor *entry;
-  tesela_xla_shape shape;
-  tesela_layout layout; /* of shape; one axis */
+  tesela_any_layout any;
+  tesela_layout layout; /* of any; one axis */
   const uint8_t *data;  /* place 0; the file has all places of the layout */
   int64_t bytes;
   bool swapped; /* reading it needs TESELA_TRANSFORM_SWAP */
@@ -48,21 +50,29 @@ typedef struct tensor_reading {
   bool usage;        /* of a failure: the request is wrong, not the file */
 } tensor_reading;
 
-/* A layout, or braces alone (`{1,0:T(8,128)}`), which take type and dims from `of` (NULL: a whole layout is required).
- * `layout` may be NULL. */
+/* A layout in memory, in any notation; type and dims that it lacks are those of `of` (NULL: those of the request). */
 tesela_status tensor_text(tensor_reading *r, const char *text, const tesela_xla_shape *of,
-                          tesela_xla_shape *shape, tesela_layout *layout);
+                          problem_side *side);
+
+/* Print a layout in its own notation, JAX's as an XLA shape. */
+void tensor_print(const tesela_any_layout *any, const tesela_writer *to);
+/* The same as a text to be freed. NULL: no memory. */
+char *tensor_text_of(const tesela_any_layout *any);
 
 /* Put together what the file and `says` give about a tensor. `entry` NULL: the one that `says` names, or the only one. */
 tesela_status tensor_read(tensor_reading *r, const tensor_file *file, const tesela_file_tensor *entry,
                           const tensor_says *says, tensor *out);
 
+/* A layout that a .safetensors has recorded: strict, in any notation, complete without what a request gives. */
+tesela_status tensor_read_record(const char *text, tesela_any_layout *any, tesela_layout *layout,
+                                 tesela_error *err);
+
 /* Does an operation on values use all tensors of a file: there are several, and the caller names none? */
 bool tensor_goes_through(const tensor_file *file, const tensor_says *says);
 
-/* The text of a shape, for a message; cut if it is very long. Returns `text`. */
-#define TENSOR_SHAPE_TEXT 512
-const char *tensor_shape_text(const tesela_xla_shape *shape, char text[TENSOR_SHAPE_TEXT]);
+/* The same for a message; cut if it is very long. Returns `text`. */
+#define TENSOR_LAYOUT_TEXT 512
+const char *tensor_layout_text(const tesela_any_layout *any, char text[TENSOR_LAYOUT_TEXT]);
 
 /* Names for the end of a message about one that is unknown: "; the file has 6: wte.weight, ..." or
  * "; did you mean wte.weight? the file has 6: ..."; "" for a file without any.

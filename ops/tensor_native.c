@@ -121,26 +121,23 @@ static tesela_status fail(tensor_reading *r, const char *format, ...) {
 }
 
 static tesela_status check_host(tensor_reading *r, const tesela_device_host *host, const tensor *t) {
-  bool same = t->shape.rank == host->rank && t->layout.bits == host->bits;
-  for (int32_t d = 0; same && d < host->rank; d++) same = t->shape.dim[d] == host->shape[d];
-  if (same && (host->dtype == TESELA_DTYPE_NONE || host->dtype == t->shape.dtype)) return TESELA_OK;
-  char text[TENSOR_SHAPE_TEXT], wanted[HOST_TEXT];
+  const tesela_layout *layout = &t->layout;
+  bool same = layout->rank == host->rank && layout->bits == host->bits;
+  for (int32_t d = 0; same && d < host->rank; d++) same = layout->shape[d] == host->shape[d];
+  if (same && (host->dtype == TESELA_DTYPE_NONE || host->dtype == layout->dtype)) return TESELA_OK;
+  char text[TENSOR_LAYOUT_TEXT], wanted[HOST_TEXT];
   return fail(r, "expected %s, as the device layout has, found %s on the host", host_text(host, wanted),
-              tensor_shape_text(&t->shape, text));
+              tensor_layout_text(&t->any, text));
 }
 
-/* The strides of a tensor that has no tiles, from its order of dims. */
-static tesela_status find_strides(tensor_reading *r, const tensor *t, int64_t *strides) {
-  int64_t stride = 1;
-  if (t->shape.layout.n_tiles > 0 || t->swapped)
-    return fail(r, "the tensor on the host has %s; expected a plain one, which tesela relayout writes",
-                t->swapped ? "the other byte order" : "tiles");
-  for (int32_t k = 0; k < t->shape.rank; k++) {
-    int32_t d = t->shape.has_layout ? (int32_t)t->shape.layout.minor_to_major[k] : t->shape.rank - 1 - k;
-    strides[d] = stride;
-    if (__builtin_mul_overflow(stride, t->shape.dim[d] > 0 ? t->shape.dim[d] : 1, &stride)) stride = 0;
-  }
-  return TESELA_OK;
+/* The strides of a tensor that has no tiles. */
+static tesela_status find_strides(tensor_reading *r, const tensor *t, int64_t *strides, int64_t *offset) {
+  tesela_error err;
+  if (t->swapped)
+    return fail(r, "the tensor on the host has the other byte order; expected a plain one, which tesela "
+                   "relayout writes");
+  if (tesela_layout_to_strided(&t->layout, strides, offset, &err) == TESELA_OK) return TESELA_OK;
+  return fail(r, "the tensor on the host has no strides; expected a plain one, which tesela relayout writes");
 }
 
 tesela_status tensor_verify(tensor_reading *r, const tesela_device_layout *layout, const tensor_file *dump,
@@ -148,15 +145,15 @@ tesela_status tensor_verify(tensor_reading *r, const tesela_device_layout *layou
   tensor_says says = {tesela_value_text(tesela_request_get(r->q, "from")), NULL,
                       tesela_value_text(tesela_request_get(r->q, "tensor")), "from"};
   char shape[HOST_TEXT];
-  int64_t strides[TESELA_MAX_RANK];
+  int64_t strides[TESELA_MAX_RANK], offset = 0;
   tensor t;
   if (!says.layout && host->info.format == TESELA_FILE_RAW) says.layout = host_text(&layout->host, shape);
   tesela_status status = tensor_read(r, host, NULL, &says, &t);
   if (status == TESELA_OK) status = check_host(r, &layout->host, &t);
-  if (status == TESELA_OK) status = find_strides(r, &t, strides);
+  if (status == TESELA_OK) status = find_strides(r, &t, strides, &offset);
   if (status != TESELA_OK) return status;
   r->text = NULL;
   const tesela_run_options run = tensor_run(r);
-  return tesela_transfer_verify(layout, dump->info.data, dump->info.bytes, strides, 0, t.data, misplaced,
+  return tesela_transfer_verify(layout, dump->info.data, dump->info.bytes, strides, offset, t.data, misplaced,
                                 &run, NULL, r->err);
 }

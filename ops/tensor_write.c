@@ -9,7 +9,7 @@
 #include "problem_side.h"
 #include "quote.h"
 
-enum { LAYOUT_TEXT = 4096, LEAST_MEMORY = 1 << 20 };
+enum { LEAST_MEMORY = 1 << 20 };
 
 /* By tesela_file_format, as the field format has it. */
 static const char *const formats[] = {"raw", "npy", "safetensors"};
@@ -118,26 +118,41 @@ static tesela_file_item *next_item(tensor_job *job, const tesela_file_tensor *en
 
 void tensor_job_keep(tensor_job *job, const tesela_file_tensor *entry) { next_item(job, entry); }
 
-static char *text_of_shape(const tesela_xla_shape *shape) {
-  char text[LAYOUT_TEXT];
-  tesela_buffer buffer = {text, sizeof text, 0};
-  tesela_writer to = tesela_buffer_writer(&buffer);
-  if (tesela_xla_print(shape, true, &to, NULL) != TESELA_OK || buffer.length >= sizeof text) return NULL;
-  char *kept = malloc(buffer.length + 1);
-  return kept ? memcpy(kept, text, buffer.length + 1) : NULL;
+/* Does a text say, alone, which layout it is? */
+static bool is_record(const char *text, const tesela_layout *layout) {
+  tesela_any_layout any, said = {.kind = TESELA_KIND_RELATION};
+  tesela_layout found;
+  tesela_difference d;
+  said.relation = *layout;
+  return tensor_read_record(text, &any, &found, NULL) == TESELA_OK && found.dtype == layout->dtype &&
+         found.bits == layout->bits && tesela_any_compare(&any, &said, &d, NULL) == TESELA_OK && d.same &&
+         d.same_extent;
+}
+
+/* The text of a layout for the metadata, to be freed: in its own notation if that says all of it, else as index arithmetic. NULL: no
+ * memory; "": no text. */
+static char *record_of(const problem_side *side) {
+  tesela_any_layout relation = {.kind = TESELA_KIND_RELATION};
+  char *text = tensor_text_of(&side->any);
+  if (!text || side->any.kind == TESELA_KIND_XLA || is_record(text, &side->layout)) return text;
+  free(text);
+  relation.relation = side->layout;
+  text = tensor_text_of(&relation);
+  if (text && !is_record(text, &side->layout)) text[0] = '\0';
+  return text;
 }
 
 /* Can one be copied or converted to the other? */
-static tesela_status check_pair(tensor_job *job, const tensor *from, const tesela_xla_shape *to,
-                                const tesela_layout *b, const char *what) {
-  const tesela_layout *a = &from->layout;
+static tesela_status check_pair(tensor_job *job, const tensor *from, const problem_side *to,
+                                const char *what) {
+  const tesela_layout *a = &from->layout, *b = &to->layout;
   const tesela_transform transform = job->options.plan.transform;
-  char texts[2][TENSOR_SHAPE_TEXT];
+  char texts[2][TENSOR_LAYOUT_TEXT];
   tesela_error err;
   bool same_dims = a->rank == b->rank;
   for (int32_t d = 0; d < b->rank && same_dims; d++) same_dims = a->shape[d] == b->shape[d];
-  tensor_shape_text(&from->shape, texts[0]);
-  tensor_shape_text(to, texts[1]);
+  tensor_layout_text(&from->any, texts[0]);
+  tensor_layout_text(&to->any, texts[1]);
   if (!same_dims)
     return tensor_usage(&job->r, "the tensor is %s; %s has other dims: %s", texts[0], what, texts[1]);
   if (tesela_transform_check(transform, b->dtype, b->bits, a->dtype, a->bits, &err) == TESELA_OK)
@@ -159,18 +174,21 @@ static void note_type(const tensor_job *job, tesela_dtype dtype) {
                  type);
 }
 
-tesela_status tensor_job_add(tensor_job *job, const tensor *from, const tesela_xla_shape *to,
-                             const char *what) {
+tesela_status tensor_job_add(tensor_job *job, const tensor *from, const problem_side *to, const char *what) {
   tensor_made *made = &job->made[job->n];
   tesela_file_item *item = next_item(job, from->entry);
   tesela_plan_options fill;
   tesela_error err;
   char quote[SAY_QUOTE];
   const char *fill_text = text_of(job->q, "fill");
+  const bool records = job->format == TESELA_FILE_SAFETENSORS;
   made->from = from->layout;
+  made->to = to->layout;
   job->q->field = job->r.text = NULL;
-  tesela_status status = tesela_xla_to_layout(to, &made->to, job->q->err);
-  if (status == TESELA_OK) status = check_pair(job, from, to, &made->to, what);
+  tesela_status status = check_pair(job, from, to, what);
+  if (status == TESELA_OK && made->to.dtype == TESELA_DTYPE_NONE && job->format != TESELA_FILE_RAW)
+    status = tensor_usage(&job->r, "the elements have %" PRId32 " bits and no type; give it with %sdtype=T",
+                          made->to.bits, job->r.dash);
   if (status != TESELA_OK) return status;
   job->q->field = problem_fill(fill_text, &made->to, &fill, &err) == TESELA_OK ? NULL : "fill";
   if (job->q->field)
@@ -179,36 +197,36 @@ tesela_status tensor_job_add(tensor_job *job, const tensor *from, const tesela_x
   job->options.plan.fill = fill.fill;
   memcpy(item->fill_value, fill.fill_value, sizeof fill.fill_value);
   job->n_made++;
-  made->from_text = text_of_shape(&from->shape);
-  made->to_text = text_of_shape(to);
+  made->from_text = tensor_text_of(&from->any);
+  made->to_text = records ? record_of(to) : tensor_text_of(&to->any);
   if (!made->from_text || !made->to_text) return no_memory(job->q);
+  if (records && !made->to_text[0])
+    return tensor_usage(&job->r, "cannot record %s in a .safetensors; write it raw", what);
   item->from = &made->from;
   item->to = &made->to;
   item->layout = made->to_text;
-  note_type(job, to->dtype);
+  note_type(job, made->to.dtype);
   return TESELA_OK;
 }
 
 /* ---- packed? ---------------------------------------------------------------------------------------------- */
 
 bool tensor_is_packed(const tesela_file_tensor *entry) {
-  const char *text = entry->layout;
-  tesela_xla_shape shape;
-  tesela_layout layout, dense;
+  tesela_any_layout any, dense = {.kind = TESELA_KIND_RELATION};
+  tesela_layout layout;
   tesela_difference difference;
   tesela_error err;
   char type[16];
-  if (!text) return false;
-  if (tesela_xla_parse(text, strlen(text), TESELA_XLA_STRICT, &shape, NULL, &err) != TESELA_OK ||
-      tesela_xla_to_layout(&shape, &layout, &err) != TESELA_OK)
+  if (!entry->layout) return false;
+  if (tensor_read_record(entry->layout, &any, &layout, &err) != TESELA_OK)
     return true; /* the reader reports the error */
-  if (layout.bits == 8 * tesela_dtype_bytes(shape.dtype) &&
-      tesela_file_type(TESELA_FILE_SAFETENSORS, shape.dtype, type))
+  if (layout.bits == 8 * tesela_dtype_bytes(layout.dtype) &&
+      tesela_file_type(TESELA_FILE_SAFETENSORS, layout.dtype, type))
     return true;
   tesela_file_tensor plain = {.dtype = layout.dtype, .bits = layout.bits, .rank = layout.rank};
   memcpy(plain.shape, layout.shape, sizeof plain.shape);
-  return tesela_file_layout(&plain, TESELA_DTYPE_NONE, &dense, &err) != TESELA_OK ||
-         tesela_layout_compare(&layout, &dense, &difference, NULL) != TESELA_OK || !difference.same ||
+  return tesela_file_layout(&plain, TESELA_DTYPE_NONE, &dense.relation, &err) != TESELA_OK ||
+         tesela_any_compare(&any, &dense, &difference, NULL) != TESELA_OK || !difference.same ||
          !difference.same_extent;
 }
 

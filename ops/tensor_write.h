@@ -59,8 +59,7 @@ tesela_status tensor_job_begin(tesela_request *q, const tesela_file_format *only
 void tensor_job_keep(tensor_job *job, const tesela_file_tensor *entry);
 
 /* A tensor of the output in another layout, padding filled by the field fill. `what` gave the layout, for messages: "to". */
-tesela_status tensor_job_add(tensor_job *job, const tensor *from, const tesela_xla_shape *to,
-                             const char *what);
+tesela_status tensor_job_add(tensor_job *job, const tensor *from, const problem_side *to, const char *what);
 
 /* The same with other paths than those of the fields. */
 tesela_status tensor_job_begin_at(tesela_request *q, const tesela_value *file, const tesela_value *output,

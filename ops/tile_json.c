@@ -4,7 +4,12 @@
  */
 #include "tile_json.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "problem_side.h"
+#include "request.h"
 
 void tile_json_width(tesela_sink *j, const tesela_vector_width *width) {
   tesela_put_key_int(j, "elements", width->elements);
@@ -59,8 +64,20 @@ static void put_memory(tesela_sink *j, const char *name, const tesela_tile_memor
   tesela_put_text_end(j);
 }
 
+bool tile_cute(const tesela_tile_memory *memory, tesela_buffer *text) {
+  const tesela_any_layout any = {.kind = TESELA_KIND_SHARED, .memory = *memory};
+  const tesela_writer to = tesela_buffer_writer(text);
+  tesela_translation t;
+  return tesela_translate(&any, "cute", &to, &t, NULL) == TESELA_OK && t.verdict == TESELA_EXACT &&
+         text->length < text->capacity;
+}
+
 void tile_json_synthesis(tesela_sink *j, const tesela_synthesis *found) {
+  char room[2048];
+  tesela_buffer cute = {room, sizeof room, 0};
   put_memory(j, "memory", &found->memory);
+  tesela_put_key(j, "cute");
+  tile_cute(&found->memory, &cute) ? tesela_put_text(j, room) : tesela_put_null(j);
   tesela_put_key_int(j, "wavefronts", found->wavefronts);
   tesela_put_key_int(j, "least", found->least);
   tesela_put_key_int(j, "row_major", found->plain);
@@ -184,4 +201,83 @@ void tile_json_program(tesela_sink *j, const tesela_kernel_program *program, con
 const char *tile_near_dtype(const char *name) {
   const char *near = tesela_dtype_suggest(name, strlen(name));
   return near && tesela_dtype_bits(tesela_dtype_find(near, strlen(near))) > 0 ? near : NULL;
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------------ */
+
+/* The type that a text itself gives its elements. A kind before it, as in shared: f32[4,8]{1,0}, would lose the type. */
+static tile_type type_of_text(const char *text, size_t length, const tesela_layout_read_options *options,
+                              const char *source) {
+  tesela_layout_read_options own = *options;
+  const tile_type unknown = {.dtype = TESELA_DTYPE_NONE};
+  const tesela_notation *notation;
+  tesela_any_layout any;
+  tesela_layout layout;
+  tesela_xla_shape array;
+  size_t used;
+  own.dtype = TESELA_DTYPE_NONE;
+  if (own.array) {
+    array = *own.array;
+    array.dtype = TESELA_DTYPE_NONE;
+    own.array = &array;
+  }
+  if (tesela_notation_find(text, length, &notation, &used, NULL) != TESELA_OK) return unknown;
+  own.notation = notation->name;
+  if (tesela_layout_read(text + used, length - used, &own, &any, NULL) != TESELA_OK ||
+      tesela_any_to_layout(&any, &layout, NULL) != TESELA_OK || problem_lacks_type(&layout))
+    return unknown;
+  return (tile_type){layout.dtype, layout.bits, source};
+}
+
+enum { TYPE_NAME = 48 };
+
+/* "f32", "s4 in 8 bits", "16 bits". */
+static const char *type_name(const tile_type *type, char *name) {
+  const bool typed = type->dtype != TESELA_DTYPE_NONE, usual = type->bits == tesela_dtype_bits(type->dtype);
+  if (!typed)
+    snprintf(name, TYPE_NAME, "%" PRId32 " bits", type->bits);
+  else if (usual)
+    snprintf(name, TYPE_NAME, "%s", tesela_dtype_name(type->dtype));
+  else
+    snprintf(name, TYPE_NAME, "%s in %" PRId32 " bits", tesela_dtype_name(type->dtype), type->bits);
+  return name;
+}
+
+tesela_status tile_read_type(const char *text, size_t length, const tesela_layout_read_options *options,
+                             const char *source, tile_type *type, tesela_error *err) {
+  const tile_type own = type_of_text(text, length, options, source);
+  char name[TYPE_NAME], before[TYPE_NAME];
+  const bool both = own.dtype != TESELA_DTYPE_NONE && type->dtype != TESELA_DTYPE_NONE;
+  if (own.bits > 0 && type->bits > 0 && (own.bits != type->bits || (both && own.dtype != type->dtype)))
+    return ops_fail(err, TESELA_E_MISMATCH, -1, "%s has elements of %s, but %s of %s", source,
+                    type_name(&own, name), type->source, type_name(type, before));
+  if (own.bits > 0 && type->dtype == TESELA_DTYPE_NONE) *type = own;
+  return TESELA_OK;
+}
+
+tesela_status tile_type_bits(const tile_type *type, tesela_dtype dtype, const char *name, int32_t *bits,
+                             tesela_error *err) {
+  const bool typed = type->dtype != TESELA_DTYPE_NONE;
+  char own[TYPE_NAME];
+  *bits = type->bits > 0 ? type->bits : tesela_dtype_bits(dtype);
+  if (type->bits == 0 || (typed ? dtype == type->dtype : tesela_dtype_bits(dtype) == type->bits))
+    return TESELA_OK;
+  return ops_fail(err, TESELA_E_MISMATCH, -1, "%s is %s, but %s has elements of %s", name,
+                  tesela_dtype_name(dtype), type->source, type_name(type, own));
+}
+
+tesela_status tile_read_memory(const char *text, size_t length, const tesela_layout_read_options *options,
+                               tesela_tile_memory *out, tesela_error *err) {
+  tesela_layout_read_options memory = *options;
+  tesela_any_layout any;
+  memory.as = memory.notation = NULL;
+  tesela_status status = tesela_layout_read(text, length, &memory, &any, err);
+  if (status == TESELA_OK && any.kind == TESELA_KIND_REGISTER)
+    return ops_fail(err, TESELA_E_MISMATCH, 0, "expected a tile in memory, found %s",
+                    tesela_kind_words(any.kind));
+  memory.notation = "shared"; /* other notations of a tile */
+  if (status == TESELA_OK && any.kind != TESELA_KIND_SHARED && any.kind != TESELA_KIND_GLOBAL)
+    status = tesela_layout_read(text, length, &memory, &any, err);
+  if (status == TESELA_OK) *out = any.memory;
+  return status;
 }

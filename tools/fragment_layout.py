@@ -52,6 +52,11 @@ class Entry:
     def family(self):
         return self.name.split(".")[0]
 
+    @property
+    def section(self):
+        """The table of the documentation that has the entry."""
+        return "mma.sp" if self.name.startswith("mma.sp.") else self.family
+
     def with_n(self, n):
         """The entry for one N."""
         count = n // self.count[1] if isinstance(self.count, tuple) else self.count
@@ -73,7 +78,7 @@ def evaluate(text, names):
     return eval(compiled(text), {"__builtins__": {}}, names)  # the pattern above leaves arithmetic only
 
 
-BITS = {1: "b1", 4: "s4 u4 iu4 e2m1", 8: "s8 u8 i8 iu8 b8 e4m3 e5m2 e3m2 e2m3 fp8 bf8", 16: "f16 bf16 b16"}
+BITS = {1: "b1", 2: "b2", 4: "s4 u4 iu4 e2m1 b4", 6: "b6", 8: "ue8m0 ue4m3 s8 u8 i8 iu8 b8 e4m3 e5m2 e3m2 e2m3 fp8 bf8", 16: "f16 bf16 b16"}
 BITS |= {32: "f32 tf32 xf32 s32 i32 b32", 64: "f64"}
 
 

@@ -23,10 +23,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from fragment_layout import NoLayout, finish, finish_family  # noqa: E402
+from fragment_names import all_names  # noqa: E402
 from fragments_amd import amd_wmma_entries, mfma_entries  # noqa: E402
 from fragments_nvidia import (  # noqa: E402
     matrix_entries,
     mma_entries,
+    sparse_entries,
     tcgen05_entries,
     wgmma_entries,
     wmma_entries,
@@ -42,6 +44,7 @@ def entries():
     """The catalogue, in the order of the documents."""
     found = [
         *mma_entries(),
+        *sparse_entries(),
         *matrix_entries(),
         *wmma_entries(),
         *wgmma_entries(),
@@ -80,7 +83,7 @@ def c_row(entry, layout, text, first):
     ]
     public = ", ".join(f'"{s}"' for s in strings) + f", {entry.bits}, {entry.threads}, {entry.n_step}, {entry.n_max}"
     private = (
-        f'"{entry.words}", {entry.part}, {first}, {len(layout.shape)}, {len(layout.mode_shape)}, '
+        f"{first}, {len(layout.shape)}, {len(layout.mode_shape)}, "
         f"{len(layout.spatial_modes)}, {len(layout.local_modes)}, {c_list(layout.shape)}, {c_list(layout.mode_shape)}, "
         f"{c_list(layout.spatial_modes)}, {c_list(layout.local_modes or [0])}"
     )
@@ -96,9 +99,12 @@ def inc_text(rows):
 /*
  * fragments.inc - the catalogue of fragments; written by tools/fragments.py, do not edit.
  *
- * TESELA__FRAGMENT((fields of tesela_fragment), (words, part, first, rank, n_modes, n_spatial, n_local, shape,
- * mode_shape, spatial_modes, local_modes)): part `part` of the name may be any of the words; `first` is the first row
- * of this layout; in shape 0 stands for n, in mode_shape for n / n_step.
+ * TESELA__FRAGMENT((fields of tesela_fragment), (first, rank, n_modes, n_spatial, n_local, shape, mode_shape,
+ * spatial_modes, local_modes)): `first` is the first row of this layout; in shape 0 stands for n, in mode_shape for
+ * n / n_step.
+ *
+ * TESELA__FRAGMENT_NAME(naming, pattern, operands, entries): a pattern has words with | between them in each part, and
+ * an empty first word if the part may be missing; the operand comes last and picks the entry.
  */
 /* clang-format off */
 """
@@ -107,11 +113,16 @@ def inc_text(rows):
     for number, (entry, layout, expression) in enumerate(rows):
         first = firsts.setdefault((repr(layout), entry.n_step), number)
         text += c_row(entry, layout, expression, first)
+    numbers = {entry.name: number for number, (entry, _, _) in enumerate(rows)}
+    for naming, pattern, operands in all_names([entry for entry, _, _ in rows]):
+        entries_of = ", ".join(str(numbers[name]) for name in operands.values())
+        text += f'TESELA__FRAGMENT_NAME({naming}, "{pattern}", "{",".join(operands)}", {{{entries_of}}})\n'
     return text
 
 
 SECTIONS = (
     ("mma", "mma.sync"),
+    ("mma.sp", "mma.sp"),
     ("ldmatrix", "ldmatrix"),
     ("stmatrix", "stmatrix"),
     ("movmatrix", "movmatrix"),
@@ -125,8 +136,8 @@ SECTIONS = (
 
 def doc_tables(rows):
     lines = []
-    for family, title in SECTIONS:
-        mine = [row for row in rows if row[0].family == family]
+    for section, title in SECTIONS:
+        mine = [row for row in rows if row[0].section == section]
         if not mine:
             continue
         lines += [

@@ -64,6 +64,43 @@ MMA = [
     ("m16n8k256", "b1", a16x2(32), bx(32, 2), C16, "s32", "sm_80", ""),
 ]
 
+# Sparse A: 2 of 4 elements are stored (1 of 2 for tf32; 2 of 4 pairs for 4 bits), so A has K/2 columns. The metadata E has
+# an index for each stored element (each stored pair for 4 bits). Its registers hold the metadata of several instructions;
+# the sparsity selector, the first dim of E, picks one.
+HALVES = "g + 8*(i/{0})"
+E1 = {n: ((4, 16, n), 2 * n, "t", HALVES.format(n), f"i%{n}") for n in (4, 8)}  # selector: one lane of four
+E2 = {n: ((2, 16, 2 * n), 2 * n, "t/2", HALVES.format(n), f"{n}*(t%2) + i%{n}") for n in (4, 8)}  # two lanes of four
+E4 = ((16, 32), 16, "", "g + 8*(t%2)", "16*(t/2) + i")  # all lanes, no selector
+SMALL_SPARSE = "other types than e4m3 and e5m2 from sm_120a, each in 8 bits"
+
+# shape, types of A and B, A, B, types of C, E, bits of an index, since, note
+SPARSE = [
+    ("m16n8k16", "f16,bf16", a16(2), bx(2, 2), "f16,f32", E1[8], 2, "sm_80", "bf16 accumulates in f32 only"),
+    ("m16n8k32", "f16,bf16", a16x2(2), bx(2, 4), "f16,f32", E2[8], 2, "sm_80", "bf16 accumulates in f32 only"),
+    ("m16n8k8", "tf32", a16(1), bx(1, 2), "f32", E1[4], 4, "sm_80", ""),
+    ("m16n8k16", "tf32", a16x2(1), bx(1, 4), "f32", E2[4], 4, "sm_80", ""),
+    ("m16n8k32", "s8,u8", a16(4), bx(4, 2), "s32", None, 2, "sm_80", ""),
+    ("m16n8k64", "s8,u8", a16x2(4), bx(4, 4), "s32", E4, 2, "sm_80", ""),
+    ("m16n8k64", FLOATS, a16x2(4), bx(4, 4), "f16,f32", E4, 2, "sm_89", SMALL_SPARSE),
+    ("m16n8k64", "s4,u4", a16(8), bx(8, 2), "s32", None, 2, "sm_80", ""),
+    ("m16n8k128", "s4,u4", a16x2(8), bx(8, 4), "s32", E4, 2, "sm_80", ""),
+    ("m16n8k128", "e2m1", a16x2(8), bx(8, 4), "f32", E4, 2, "sm_120a", PACKED),
+]
+
+# Block scaling: types of A and B -> (kind, scales along K, types of a scale, may the number be left out?). Four bytes of
+# a lane hold the scales of several instructions; the first dim of SFA and SFB numbers the pairs (thread-id, byte-id).
+SCALES = {
+    FLOATS: [("mxf8f6f4", "1X", "ue8m0", True)],
+    "e2m1": [("mxf4", "2X", "ue8m0", True), ("mxf4nvf4", "2X", "ue8m0", False), ("mxf4nvf4", "4X", "ue8m0|ue4m3", False)],
+}
+SCALE_LAYOUTS = {  # scales along K: (selectors of A, of B, selector of A, of B, number of the scale)
+    "1X": (8, 16, "4*(t/2) + i", "4*t + i", "0"),
+    "2X": (4, 8, "2*(t/2) + i/2", "2*t + i/2", "i%2"),
+    "4X": (2, 4, "t/2", "t", "i"),
+}
+
+SELECTORS = {"1X": "4*thread-id + byte-id", "2X": "2*thread-id + byte-id/2", "4X": "thread-id"}
+
 # Volta: four products at once, one for each pair of quads (lanes 4q .. 4q+3 and 16+4q .. 16+4q+3).
 PAIR = "(lane/4)%4"
 VOLTA = [
@@ -100,6 +137,7 @@ def mma_entries():
                 part=2,
                 source="PTX 9.7.14.5",
             )
+        yield from scale_entries(f"mma.{shape}.{types.split(',')[0]}", f"mma.sync.aligned.{shape}", types, 2)
     for operand, types, axes, extents, count, row, col, note in VOLTA:
         yield Entry(
             f"mma.m8n8k4.f16.{operand}",
@@ -119,6 +157,79 @@ def mma_entries():
             part=2,
             source="PTX 9.7.14.5.1",
         )
+
+
+def sparse_entries():
+    for shape, types, a, b, accumulators, metadata, index_bits, since, note in SPARSE:
+        stem = f"mma.sp.{shape}.{types.split(',')[0]}"
+        common = dict(since=since, words=types, part=3, source="PTX 9.7.14.6.2", instruction=f"mma.sp.sync.aligned.{shape}")
+        small = types in ("s4,u4", "e2m1")
+        for operand, axes, held, (extents, count, row, col) in (
+            ("A", "M,K/2", types, a),
+            ("B", "K,N", types, b),
+            ("C", "M,N", accumulators, C16),
+        ):
+            bits = 4 if types == "e2m1" and operand != "C" else bits_of(held)
+            stored = "the elements that are stored" if operand == "A" else ""
+            yield Entry(
+                f"{stem}.{operand}",
+                types=held,
+                operand=operand,
+                axes=axes,
+                shape=extents,
+                count=count,
+                row=row,
+                col=col,
+                bits=bits,
+                note="; ".join(text for text in (stored, note) if text),
+                **common,
+            )
+        if metadata:
+            extents, count, block, row, col = metadata
+            yield Entry(
+                f"{stem}.E",
+                types=f"b{index_bits}",
+                operand="E",
+                axes=("selector," if block else "") + ("M,K/4" if small else "M,K/2"),
+                shape=extents,
+                count=count,
+                row=row,
+                col=col,
+                block=block,
+                bits=index_bits,
+                note=f"metadata: the index of a stored {'pair' if small else 'element'}",
+                **common,
+            )
+        yield from scale_entries(stem, common["instruction"], types, 3)
+
+
+def scale_entries(stem, instruction, types, part):
+    """The scales of block scaling, for the types that have it."""
+    for size in dict.fromkeys(scale[1] for scale in SCALES.get(types, ())):
+        na, nb, select_a, select_b, number = SCALE_LAYOUTS[size]
+        n = int(size[0])
+        for operand, axes, shape, block, row, col in (
+            ("SFA", "selector,M,scale", (na, 16, n), select_a, "g + 8*(t%2)", number),
+            ("SFB", "selector,scale,N", (nb, n, 8), select_b, number, "g"),
+        ):
+            yield Entry(
+                f"{stem}.{operand}_{size}",
+                instruction=instruction,
+                types="ue8m0,ue4m3" if size == "4X" else "ue8m0",
+                operand=operand,
+                axes=axes,
+                shape=shape,
+                count=4,
+                row=row,
+                col=col,
+                block=block,
+                since="sm_120a",
+                note=f"scale_vec::{size}; selector: {SELECTORS[size]}",
+                bits=8,
+                words=types,
+                part=part,
+                source="PTX 9.7.14.3; CuTe mma_traits_sm120",
+            )
 
 
 # ---- NVIDIA: ldmatrix, stmatrix, movmatrix -------------------------------------------------------------------------
@@ -164,6 +275,33 @@ def matrix_entries():
                 bits=16,
                 source="PTX; CuTe copy_traits_sm75",
             )
+    padded = {
+        "b6": "b6x16_p32: 16 elements of 6 bits in memory, then 32 bits of padding; each in 8 bits of the register",
+        "b4": "b4x16_p64: 16 elements of 4 bits in memory, then 64 bits of padding; each in 8 bits of the register",
+    }
+    for family, shape, trans, suffixes, numbers, extents, count, row, col in (
+        ("ldmatrix", "m16n16", ".trans", ("", "b6", "b4"), (1, 2), (16, 16), 8, "4*t + i%4", "g + 8*((i/4)%2)"),
+        ("ldmatrix", "m8n16", "", ("b6", "b4"), (1, 2, 4), (8, 16), 4, "g", "4*t + i%4"),
+        ("stmatrix", "m16n8", ".trans", ("",), (1, 2, 4), (8, 16), 4, "2*t + i%2", "g + 8*((i/2)%2)"),
+    ):
+        for n in numbers:
+            for suffix in suffixes:
+                source = {"": "b8", "b6": "b8x16.b6x16_p32", "b4": "b8x16.b4x16_p64"}[suffix]
+                yield Entry(
+                    f"{family}.{shape}.x{n}" + (f".{suffix}" if suffix else ""),
+                    f"{family}.sync.aligned.{shape}.x{n}{trans}.shared.{source}",
+                    suffix or "b8",
+                    "",
+                    "row,column",
+                    (extents[0] * n, 16),
+                    count * n,
+                    f"{row} + {extents[0]}*(i/{count})" if n > 1 else row,
+                    col,
+                    since="sm_100a",
+                    note=padded.get(suffix, "rows as they lie in memory"),
+                    bits=8,
+                    source="PTX figures; CuTe copy_traits_sm100",
+                )
     for operand, row, col, note in (
         ("A", "g", "2*t + i", "source"),
         ("D", "2*t + i", "g", "destination, in the coordinates of the source"),

@@ -101,6 +101,27 @@ const char translate_details[] =
     "  $ tesela translate 'f32[3,5]{1,0:T(2,2)}' --to=map\n"
     "  map(d0:3, d1:5) of f32 -> memory[24]: 12*(d0/2) + 2*(d0%2) + 4*(d1/2) + d1%2";
 
+const char choose_details[] = "Gives an array the order of dims and the tiles that the compiler of a TPU "
+                              "gives an argument of a program: of all orders "
+                              "the one that pads least. A layout in SHAPE does not matter, except its E and, "
+                              "with --keep-order, its order. "
+                              "docs/xla.md has the rule and how often it was compared with the compiler.\n\n"
+                              "  $ tesela choose 'f32[300,12]'\n"
+                              "  f32[300,12]{0,1:T(8,128)}\n\n"
+                              "  $ tesela choose --target=v2 's4[64,256]'\n"
+                              "  s4[64,256]{1,0:T(8,128)(4,1)}";
+
+const char predict_details[] = "Reads a program before it is compiled, StableHLO text (lowered.as_text() of "
+                               "JAX) or HLO text before optimisation, and prints "
+                               "the layout and the bytes of each argument and result on one device of a TPU, "
+                               "padding included: those that the compiler's "
+                               "memory_analysis() sums. FILE - is standard input.\n\n"
+                               "Shapes are divided by mhlo.sharding or sdy.sharding. An argument that "
+                               "cannot be placed is refused by its name; a "
+                               "result whose sharding is left to the compiler is shown with a question mark. "
+                               "docs/xla.md lists what is read.\n\n"
+                               "  $ tesela predict --target=v5e examples/step.mlir";
+
 const char report_details[] =
     "Reads the memory reports that XLA prints when a program does not fit, in any log, and HLO text. "
     "Shows how much of the memory is padding, in which arrays, why, and which operation made them; "
@@ -122,7 +143,8 @@ const char relayout_details[] =
     "Copies a tensor to another layout. FILE is raw bytes, .npy or .safetensors, detected from its "
     "first bytes; - is standard input. Raw bytes need --from. The other formats contain type, dims "
     "and order (a .npy its fortran_order; big-endian numbers are swapped on the way), and --from, if "
-    "given, must agree. --to may be braces alone.\n\n"
+    "given, must agree. A LAYOUT is a text of any notation of a layout in memory; type and dims that it "
+    "lacks are those of the file, or of --shape and --dtype.\n\n"
     "The output is raw unless its name or --format requests .npy (dims in order or in reverse, no "
     "padding) or .safetensors (any layout, recorded in the metadata as pack does). It is written "
     "under a temporary name in the same folder and renamed when it is complete, so it can replace FILE "
@@ -131,13 +153,14 @@ const char relayout_details[] =
     "copy that changes which dim is contiguous proceeds window by window in small chunks; when more "
     "than half of SIZE is in memory after a chunk, all pages of both files are released.\n\n"
     "  $ tesela relayout x.npy -o x.tiled --to '{1,0:T(8,128)}'\n"
-    "  $ tesela relayout x.tiled -o y.npy --from 'f32[1000,200]{1,0:T(8,128)}' --to '{1,0}'";
+    "  $ tesela relayout x.tiled -o y.npy --from 'f32[1000,200]{1,0:T(8,128)}' --to '{1,0}'\n"
+    "  $ tesela relayout x.npy -o x.raw --to nChw16c";
 
 const char pack_details[] =
     "Writes a .safetensors whose tensors are in device layouts, and records each layout in the "
     "metadata under tesela.layout.NAME. Other readers see a packed tensor as a list of its places, "
-    "padding included. A RULE is PATTERN={...}: it applies to tensors whose name matches (* ? [a-z]) "
-    "and whose rank is that of the braces. The first matching RULE decides, then --to; other tensors "
+    "padding included. A RULE is PATTERN=LAYOUT: it applies to tensors whose name matches (* ? [a-z]) "
+    "and whose rank is that of the layout. The first matching RULE decides, then --to; other tensors "
     "are copied unchanged. A tensor that is already packed is refused. FILE may also be raw or .npy; "
     "its tensor is named \"tensor\".\n\n"
     "FILE may be the index of a checkpoint in shards, model.safetensors.index.json; --output is then "

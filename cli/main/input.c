@@ -26,7 +26,7 @@ bool input_options(const cli_context *cli, tesela_target *own, tesela_layout_rea
   const cli_option *o = cli->verb->options;
   *options = (tesela_layout_read_options){.flags = TESELA_XLA_LENIENT};
   if (!beside_options(cli, options, status)) return false;
-  while (o->name && strcmp(o->name, "target") != 0) o++;
+  while (o->name && (strcmp(o->name, "target") != 0 || strcmp(o->value, "TARGET") != 0)) o++;
   return !o->name || device_target(cli, own, &options->device.target, status);
 }
 

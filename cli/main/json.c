@@ -140,6 +140,14 @@ int json_answer(const cli_context *cli, size_t n, const tesela_value *fields) {
 
 /* ---- options as fields ------------------------------------------------------------------------------------ */
 
+/* Options that input_options reads, for the texts of all layouts. */
+static bool is_beside(const char *option) {
+  static const char *const names[] = {"target", "shape", "as", "definitions"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (strcmp(option, names[i]) == 0) return true;
+  return false;
+}
+
 static const tesela_field *field_of(const char *op, const char *option) {
   int32_t n;
   char name[32];
@@ -164,7 +172,7 @@ bool json_fields(const cli_context *cli, const char *op, tesela_value *field, si
                 {"cores", 1, 1 << 16}};
   for (int k = 0; cli->verb->options[k].name; k++) {
     const cli_option *o = &cli->verb->options[k];
-    const tesela_field *f = cli->own[k] && strcmp(o->name, "target") != 0 ? field_of(op, o->name) : NULL;
+    const tesela_field *f = cli->own[k] && !is_beside(o->name) ? field_of(op, o->name) : NULL;
     int64_t number, low = 0, high = INT64_MAX;
     if (!f || f->type == TESELA_FIELD_OBJECT || (f->type == TESELA_FIELD_FLAG) != !o->value) continue;
     for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)

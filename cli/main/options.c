@@ -28,7 +28,10 @@
 /* Verbs that read layouts in any notation. */
 #define UNTYPED_OPTIONS                                                                                      \
   {"shape", 0, "N,N,...", "dims of texts without them, or the valid part of a larger text: 20,70 or 20x70"}, \
-      {"as", 0, "tv:NxN", "read CuTe layouts as (thread, value) to the elements of a tile"}, {               \
+      {"as", 0, "FORM",                                                                                      \
+       "tv:16x8: a CuTe layout maps (thread, value) to the elements of a tile; thread[32],local[4]: index "  \
+       "arithmetic gives the places on these axes"},                                                         \
+  {                                                                                                          \
     "definitions", 'i', "FILE", "the file that defines names in the text, as #blocked"                       \
   }
 #define TEXT_OPTIONS                                                                   \
@@ -80,10 +83,11 @@ static const cli_option check_options[] = {
 
 static const cli_option cmp_options[] = {
     TARGET_OPTION,
+    UNTYPED_OPTIONS,
     {"a", 0, "LAYOUT", "layout of FILE_A: f32[20,200]{1,0}; braces alone where the file has type and dims"},
     {"b", 0, "LAYOUT", "layout of FILE_B"},
     {"layout", 'l', "LAYOUT", "layout of both"},
-    {"dtype", 0, "TYPE", "element type where the file lacks it: bf16 for <V2"},
+    {"dtype", 0, "TYPE", "element type where the file or the layout lacks it: bf16 for <V2"},
     {"tensor", 0, "NAME", "only this tensor of .safetensors files (default: all, by name)"},
     {"tensor-a", 0, "NAME", "tensor of FILE_A"},
     {"tensor-b", 0, "NAME", "tensor of FILE_B"},
@@ -101,9 +105,10 @@ static const cli_option diff_options[] = {
 
 static const cli_option digest_options[] = {
     TARGET_OPTION,
+    UNTYPED_OPTIONS,
     {"layout", 'l', "LAYOUT",
      "layout of each FILE: f32[20,200]{1,0}; braces alone where it has type and dims"},
-    {"dtype", 0, "TYPE", "element type where the file lacks it: bf16 for <V2"},
+    {"dtype", 0, "TYPE", "element type where the file or the layout lacks it: bf16 for <V2"},
     {"tensor", 0, "NAME", "only this tensor of a .safetensors (default: all)"},
     HEADER_OPTION,
     END,
@@ -133,10 +138,11 @@ static const cli_option help_options[] = {
 
 static const cli_option pack_options[] = {
     TARGET_OPTION,
+    UNTYPED_OPTIONS,
     {"output", 'o', "FILE", "write to FILE (default: standard output, also -); of an index: the new index"},
     {"to", 't', "LAYOUT", "layout of tensors that no RULE matches: {1,0:T(8,128)}"},
     {"from", 'f', "LAYOUT", "layout of a raw FILE: f32[1000,200]{1,0}"},
-    {"dtype", 0, "TYPE", "element type where the file lacks it: bf16 for <V2"},
+    {"dtype", 0, "TYPE", "element type where the file or the layout lacks it: bf16 for <V2"},
     {"fill", 0, "VALUE", "content of padding: zero, leave, or a value such as 1.5 or 0x7fc0 (default: zero)"},
     {"verify", 0, NULL,
      "read the output back and compare every element and all padding before it gets its name"},
@@ -162,6 +168,7 @@ static const cli_option plan_options[] = {
 
 static const cli_option relayout_options[] = {
     TARGET_OPTION,
+    UNTYPED_OPTIONS,
     {"output", 'o', "FILE", "write to FILE (default: standard output, also -)"},
     {"from", 'f', "LAYOUT", "layout of a raw FILE; other formats contain it"},
     {"to", 't', "LAYOUT", "layout to write: {1,0:T(8,128)}, or with type and dims"},
@@ -170,7 +177,7 @@ static const cli_option relayout_options[] = {
      "swap: reverse the bytes of numbers; convert: to the type of --to; split: f64 to two f32; merge: two "
      "f32 to f64"},
     {"tensor", 0, "NAME", "tensor of a .safetensors"},
-    {"dtype", 0, "TYPE", "element type where the file lacks it: bf16 for <V2"},
+    {"dtype", 0, "TYPE", "element type where the file or the layout lacks it: bf16 for <V2"},
     {"fill", 0, "VALUE", "content of padding: zero, leave, or a value such as 1.5 or 0x7fc0 (default: zero)"},
     COPY_OPTIONS,
     HEADER_OPTION,
@@ -186,6 +193,8 @@ static const cli_option report_options[] = {
     {"max-waste", 0, "SHARE",
      "exit 1 if a larger share of the stored bytes is padding, such as 10%; 3 if the report leaves it open"},
     {"max-bytes", 0, "SIZE", "exit 1 if more bytes are stored, such as 16GiB"},
+    {"max-peak", 0, "SIZE", "exit 1 if more bytes are needed at one time, such as 16GiB"},
+    {"timeline", 0, NULL, "draw the bytes over time; with --json the lives of all buffers"},
     END,
 };
 
@@ -207,7 +216,7 @@ static const cli_option show_options[] = {
 
 static const cli_option access_options[] = {
     UNTYPED_OPTIONS,
-    {"dtype", 0, "TYPE", "element type (default: f16)"},
+    {"dtype", 0, "TYPE", "element type (default: that of the layouts, else f16)"},
     {"vector", 0, "N", "elements per vector (default: the widest possible)"},
     MACHINE_OPTIONS,
     END,
@@ -262,6 +271,7 @@ static const cli_option graph_options[] = {
 
 static const cli_option verify_options[] = {
     TARGET_OPTION,
+    UNTYPED_OPTIONS,
     {"from", 'f', "LAYOUT", "layout of FILE, if it is raw and not row-major"},
     {"tensor", 0, "NAME", "tensor of a .safetensors"},
     HEADER_OPTION,
@@ -270,7 +280,7 @@ static const cli_option verify_options[] = {
 
 static const cli_option convert_options[] = {
     UNTYPED_OPTIONS,
-    {"dtype", 0, "TYPE", "element type (default: f16)"},
+    {"dtype", 0, "TYPE", "element type (default: that of the layouts, else f16)"},
     {"through", 0, "any|shuffle|shared",
      "use only shuffles, or only shared memory, where moves within threads are not enough (default: any)"},
     WARP_OPTION,
@@ -281,7 +291,8 @@ static const cli_option convert_options[] = {
 
 static const cli_option swizzle_options[] = {
     UNTYPED_OPTIONS,
-    {"dtype", 0, "TYPE", "element type (default: f16)"},
+    {"dtype", 0, "TYPE", "element type (default: that of the layouts, else f16)"},
+    {"vector", 0, "N", "elements per vector of all layouts (default: the widest possible)"},
     {"ldmatrix", 0, NULL, "use ldmatrix and stmatrix where they apply"},
     SEARCH_OPTION,
     MACHINE_OPTIONS,
@@ -302,6 +313,18 @@ static const cli_option same_options[] = {TEXT_OPTIONS, END};
 static const cli_option translate_options[] = {
     {"to", 't', "NOTATION", "the notation to write: cute, triton, ..., or all"},
     TEXT_OPTIONS,
+    END,
+};
+
+static const cli_option choose_options[] = {
+    {"target", 0, "tpu|v2|v3|v4|v5e|v5p|v6e|tpu7x", "the TPU (default: tpu, which is v4 and later)"},
+    {"keep-order", 0, NULL, "keep the order of the dims that LAYOUT has"},
+    {"inside", 0, NULL, "an array inside a program, not an argument: no large tiles below 16 bits"},
+    END,
+};
+
+static const cli_option predict_options[] = {
+    {"target", 0, "v2|v3|v4|v5e|v5p|v6e|tpu7x", "the TPU (default: v5e)"},
     END,
 };
 
@@ -330,6 +353,11 @@ const cli_verb cli_verbs[] = {
      same_options},
     {"translate", cmd_translate, "LAYOUT --to=NOTATION", 1, 1, "a layout in another notation, with a verdict",
      translate_details, translate_options},
+    {"choose", cmd_choose, "SHAPE", 1, 1, "the layout that a TPU's compiler gives an array", choose_details,
+     choose_options},
+    {"predict", cmd_predict, "FILE", 1, 1,
+     "what the arguments and results of a program take, before it is compiled", predict_details,
+     predict_options},
     {"report", cmd_report, "[FILE...]", 0, ANY, "how much of a memory report or HLO text is padding, and why",
      report_details, report_options},
     {"diff", cmd_diff, "BEFORE AFTER", 2, 2, "arrays that changed between two memory reports or HLO texts",

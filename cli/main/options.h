@@ -109,15 +109,16 @@ void help_print(const cli_context *cli, const cli_verb *verb, const cli_term *te
 
 /* details.c: the help text of each verb. */
 extern const char show_details[], where_details[], what_details[], same_details[], translate_details[],
-    report_details[], diff_details[], relayout_details[], pack_details[], unpack_details[], plan_details[],
-    check_details[], bench_details[], cmp_details[], digest_details[], access_details[], swizzle_details[],
-    convert_details[], dma_details[], graph_details[], verify_details[], infer_details[], formats_details[],
-    query_details[], help_details[];
+    choose_details[], predict_details[], report_details[], diff_details[], relayout_details[], pack_details[],
+    unpack_details[], plan_details[], check_details[], bench_details[], cmp_details[], digest_details[],
+    access_details[], swizzle_details[], convert_details[], dma_details[], graph_details[], verify_details[],
+    infer_details[], formats_details[], query_details[], help_details[];
 
 /* The verbs, each in cmd_<verb>.c. */
 int cmd_access(const cli_context *cli);
 int cmd_bench(const cli_context *cli);
 int cmd_check(const cli_context *cli);
+int cmd_choose(const cli_context *cli);
 int cmd_cmp(const cli_context *cli);
 int cmd_convert(const cli_context *cli);
 int cmd_diff(const cli_context *cli);
@@ -129,6 +130,7 @@ int cmd_help(const cli_context *cli);
 int cmd_infer(const cli_context *cli);
 int cmd_pack(const cli_context *cli);
 int cmd_plan(const cli_context *cli);
+int cmd_predict(const cli_context *cli);
 int cmd_query(const cli_context *cli);
 int cmd_relayout(const cli_context *cli);
 int cmd_report(const cli_context *cli);

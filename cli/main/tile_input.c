@@ -13,35 +13,52 @@
 #include "main/say.h"
 #include "tile_json.h"
 
-bool tile_input_register(const cli_context *cli, const char *text, tesela_register *out, int *status) {
-  tesela_any_layout any;
-  if (!input_any(cli, text, strlen(text), "register", &any, NULL, status)) return false;
-  *out = any.registers;
-  return true;
-}
-
-bool tile_input_memory(const cli_context *cli, const char *text, tesela_tile_memory *out, int *status) {
-  tesela_any_layout any;
-  if (!input_any(cli, text, strlen(text), NULL, &any, NULL, status)) return false;
-  if (any.kind == TESELA_KIND_RELATION && !input_any(cli, text, strlen(text), "shared", &any, NULL, status))
-    return false;
-  if (any.kind == TESELA_KIND_SHARED || any.kind == TESELA_KIND_GLOBAL) {
-    *out = any.memory;
-    return true;
-  }
-  tesela_error err = {.status = TESELA_E_MISMATCH};
-  snprintf(err.message, sizeof err.message, "expected a tile in memory, found %s",
-           tesela_kind_words(any.kind));
-  *status = say_failure_in(cli, text, strlen(text), &err);
+/* The text's own type. */
+static bool tile_input_type(const cli_context *cli, const char *text,
+                            const tesela_layout_read_options *options, const char *source, tile_type *type,
+                            int *status) {
+  tesela_error err = {.at = -1};
+  if (tile_read_type(text, strlen(text), options, source, type, &err) == TESELA_OK) return true;
+  *status = say_failure(cli, &err);
   return false;
 }
 
-bool tile_input_dtype(const cli_context *cli, tesela_dtype *dtype, int32_t *bits) {
+bool tile_input_register(const cli_context *cli, const char *text, const char *source, tesela_register *out,
+                         tile_type *type, int *status) {
+  tesela_any_layout any;
+  tesela_target own;
+  tesela_layout_read_options options;
+  if (!input_any(cli, text, strlen(text), "register", &any, NULL, status) ||
+      !input_options(cli, &own, &options, status))
+    return false;
+  *out = any.registers;
+  return tile_input_type(cli, text, &options, source, type, status);
+}
+
+bool tile_input_memory(const cli_context *cli, const char *text, tesela_tile_memory *out, tile_type *type,
+                       int *status) {
+  tesela_error err = {.at = -1};
+  tesela_target own;
+  tesela_layout_read_options options;
+  if (!input_options(cli, &own, &options, status)) return false;
+  if (tile_read_memory(text, strlen(text), &options, out, &err) == TESELA_OK)
+    return tile_input_type(cli, text, &options, "memory", type, status);
+  *status = input_refuse(cli, text, strlen(text), &options, &err);
+  return false;
+}
+
+bool tile_input_dtype(const cli_context *cli, const tile_type *type, int32_t *bits) {
   const char *name = cli_value(cli, "dtype");
+  const tesela_dtype dtype = name ? tesela_dtype_find(name, strlen(name)) : TESELA_F16;
+  tesela_error err = {.at = -1};
   char quote[SAY_QUOTE];
-  *dtype = name ? tesela_dtype_find(name, strlen(name)) : TESELA_F16;
-  *bits = tesela_dtype_bits(*dtype);
-  if (*bits > 0) return true;
+  *bits = type->bits > 0 ? type->bits : tesela_dtype_bits(dtype);
+  if (!name) return true;
+  if (tesela_dtype_bits(dtype) > 0) {
+    if (tile_type_bits(type, dtype, "--dtype", bits, &err) == TESELA_OK) return true;
+    say_failure(cli, &err);
+    return false;
+  }
   if (*name == '\0') {
     say_usage(cli, "--dtype is empty; expected an element type, such as f16");
     return false;
@@ -68,10 +85,10 @@ bool expression_warp(const cli_context *cli, const char *text, size_t length, in
   return cli_integer(cli, "warp", 1, TESELA_ACCESS_WARP, entry && entry->threads == 64 ? 64 : 32, warp);
 }
 
-int tile_answer(const cli_context *cli, size_t n, const tesela_value *fields) {
+int tile_answer(const cli_context *cli, const tile_type *type, size_t n, const tesela_value *fields) {
   tesela_value all[JSON_FIELDS];
   memcpy(all, fields, n * sizeof *fields);
-  if (!cli_has(cli, "dtype")) all[n++] = tesela_value_of_text("dtype", "f16");
+  if (!cli_has(cli, "dtype") && type->bits == 0) all[n++] = tesela_value_of_text("dtype", "f16");
   return json_fields(cli, cli->verb->name, all, &n) ? json_verb(cli, n, all, NULL) : CLI_BAD;
 }
 

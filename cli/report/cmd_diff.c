@@ -85,11 +85,40 @@ static void print_change(const diff_view *view, const tesela_report_change *chan
   puts("");
 }
 
+/* "S(0) at the peak: 2.00 MiB -> 3.00 MiB, needs 2.00 MiB -> 4.00 MiB", and what grew there. */
+static void print_memory(const diff_view *view) {
+  report_memory_change change;
+  for (int64_t number = 0; report_space_change(&view->ask, number, &change); number++) {
+    char old_peak[TESELA_UNITS_TEXT] = "?", new_peak[TESELA_UNITS_TEXT] = "?", old_needs[TESELA_UNITS_TEXT],
+         new_needs[TESELA_UNITS_TEXT];
+    const tesela_record_space *before = change.old_space, *after = change.new_space;
+    if (before->needs_bytes == after->needs_bytes && before->peak_bytes == after->peak_bytes) continue;
+    if (before->peak_bytes >= 0) report_bytes(&view->show, before->peak_bytes, old_peak);
+    if (after->peak_bytes >= 0) report_bytes(&view->show, after->peak_bytes, new_peak);
+    report_put(&view->show.cli->out, change.after->name, 60);
+    printf(" S(%" PRId32 ") at the peak: %s -> %s, needs %s -> %s\n", after->space, old_peak, new_peak,
+           report_bytes(&view->show, before->needs_bytes, old_needs),
+           report_bytes(&view->show, after->needs_bytes, new_needs));
+    for (int64_t i = 0, n = 0; i < change.after->n_buffers && n < REPORT_GREW; i++) {
+      int64_t bytes = report_growth(&change, i);
+      if (bytes <= 0) continue;
+      n++;
+      put_signed(&view->show, bytes);
+      fputs("  ", stdout);
+      report_put(&view->show.cli->out, change.after->buffer[i].instruction, 60);
+      fputs("  ", stdout);
+      report_put(&view->show.cli->out, change.after->buffer[i].shape, 90);
+      puts("");
+    }
+  }
+}
+
 static void print_people(const diff_view *view) {
   int64_t all = tesela_report_diff_count(view->ask.diff);
   print_totals(view, TESELA_REPORT_MEMORY);
   print_totals(view, TESELA_REPORT_HLO);
   print_compiler_totals(view);
+  print_memory(view);
   if (all == 0) {
     if (!report_compares_totals(&view->ask) || report_n_sections(&view->ask.before, TESELA_REPORT_HLO) > 0)
       puts("no array changed");
@@ -164,7 +193,7 @@ static int compare(const cli_context *cli, diff_view *view) {
 
 int cmd_diff(const cli_context *cli) {
   diff_view view = {.show = {.cli = cli}};
-  tesela_report *before = NULL, *after = NULL;
+  report_inputs before = {NULL, NULL}, after = {NULL, NULL};
   static report_skipped skipped;
   if (!report_view_options(&view.show)) return CLI_BAD;
   if (strcmp(cli->arg[0], "-") == 0 && strcmp(cli->arg[1], "-") == 0)
@@ -174,12 +203,14 @@ int cmd_diff(const cli_context *cli) {
   if (status == CLI_YES) status = report_input_read(cli, 1, &cli->arg[1], &after, &skipped);
   if (status == CLI_YES) {
     view.ask.before = view.ask.after = view.show.ask;
-    view.ask.before.report = before;
-    view.ask.after.report = after;
+    view.ask.before.report = before.report;
+    view.ask.before.records = before.records;
+    view.ask.after.report = after.report;
+    view.ask.after.records = after.records;
     status = compare(cli, &view);
   }
-  tesela_report_destroy(before);
-  tesela_report_destroy(after);
+  report_inputs_free(&before);
+  report_inputs_free(&after);
   report_skipped_free(&skipped);
   return status;
 }

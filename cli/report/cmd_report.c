@@ -12,16 +12,23 @@
 #include "main/say.h"
 
 static bool read_limits(report_view *view) {
-  const char *waste = cli_value(view->cli, "max-waste"), *bytes = cli_value(view->cli, "max-bytes");
+  const char *waste = cli_value(view->cli, "max-waste"), *bytes = cli_value(view->cli, "max-bytes"),
+             *peak = cli_value(view->cli, "max-peak");
   tesela_error err;
   view->ask.max_waste = -1;
   view->ask.max_bytes = -1;
+  view->ask.max_peak = -1;
+  view->ask.timeline = cli_has(view->cli, "timeline");
   if (waste && !report_read_share(waste, &view->ask.max_waste)) {
     say_usage(view->cli, "--max-waste: expected a share of the stored bytes, from 0%% to 100%%");
     return false;
   }
   if (bytes && tesela_units_parse(bytes, strlen(bytes), &view->ask.max_bytes, NULL, &err) != TESELA_OK) {
     say_usage(view->cli, "--max-bytes: %s", err.message);
+    return false;
+  }
+  if (peak && tesela_units_parse(peak, strlen(peak), &view->ask.max_peak, NULL, &err) != TESELA_OK) {
+    say_usage(view->cli, "--max-peak: %s", err.message);
     return false;
   }
   return true;
@@ -72,6 +79,26 @@ static void say_bytes(const report_view *view, const report_limit *limit, const 
     say_error(view->cli, "%s: the compiler's total is %s; --max-bytes allows %s", name, found, allowed);
 }
 
+static void say_peak(const report_view *view, const report_limit *limit, const char *name) {
+  char range[REPORT_RANGE], allowed[TESELA_UNITS_TEXT];
+  report_bytes(view, view->ask.max_peak, allowed);
+  if (limit->why == REPORT_LIMIT_UNREADABLE) {
+    say_error(view->cli, "%s: --max-peak cannot be checked: no array is in that memory space", name);
+    return;
+  }
+  report_range(view, limit->least_bytes, limit->most_bytes, range);
+  if (limit->known)
+    say_error(view->cli, "%s: the peak is %s; --max-peak allows %s", name, range, allowed);
+  else if (limit->most_bytes == INT64_MAX)
+    say_error(view->cli, "%s: --max-peak cannot be checked: the report lists only the largest arrays", name);
+  else
+    say_error(view->cli,
+              "%s: --max-peak cannot be checked: cannot tell whether the peak is above %s; it is %s (a "
+              "module with a "
+              "schedule, is_scheduled=true, decides)",
+              name, allowed, range);
+}
+
 /* A limit that is certainly exceeded counts before one that cannot be checked. */
 static int check_limits(const report_view *view) {
   report_limit limit[REPORT_LIMITS];
@@ -84,6 +111,8 @@ static int check_limits(const report_view *view) {
     if ((limit[i].known && limit[i].holds) || limit[i].why == REPORT_LIMIT_MISSING) continue;
     if (limit[i].is_waste)
       say_waste(view, &limit[i], name);
+    else if (limit[i].is_peak)
+      say_peak(view, &limit[i], name);
     else
       say_bytes(view, &limit[i], name);
     if (limit[i].known) status = CLI_NO;
@@ -109,27 +138,28 @@ static int print_report(const report_view *view) {
 int cmd_report(const cli_context *cli) {
   static const char *const standard_input[] = {"-"};
   report_view view = {.cli = cli, .ask.order = order_of(cli)};
-  tesela_report *report = NULL;
+  report_inputs inputs = {NULL, NULL};
   static report_skipped skipped;
   if (!report_view_options(&view) || !read_limits(&view)) return CLI_BAD;
   if (cli->n_args == 0 && process_is_terminal(stdin))
     return say_usage(cli, "missing argument FILE (- reads standard input)");
-  int status = cli->n_args == 0 ? report_input_read(cli, 1, standard_input, &report, &skipped)
-                                : report_input_read(cli, cli->n_args, cli->arg, &report, &skipped);
-  bool limited = view.ask.max_waste >= 0 || view.ask.max_bytes >= 0;
-  if (limited && status == CLI_BAD && report && tesela_report_n_inputs(report) > 0 &&
-      tesela_report_n_sections(report) == 0) {
+  int status = cli->n_args == 0 ? report_input_read(cli, 1, standard_input, &inputs, &skipped)
+                                : report_input_read(cli, cli->n_args, cli->arg, &inputs, &skipped);
+  bool limited = view.ask.max_waste >= 0 || view.ask.max_bytes >= 0 || view.ask.max_peak >= 0;
+  if (limited && status == CLI_BAD && inputs.report && tesela_report_n_inputs(inputs.report) > 0 &&
+      !report_inputs_any(&inputs)) {
     say_error(cli, "cannot tell whether the limit holds: found no array");
     status = CLI_FAILED;
   }
-  if (status != CLI_FAILED && report && tesela_report_n_sections(report) > 0) {
-    view.ask.report = report;
+  if (status != CLI_FAILED && report_inputs_any(&inputs)) {
+    view.ask.report = inputs.report;
+    view.ask.records = inputs.records;
     view.ask.skipped = &skipped;
     int printed = print_report(&view), within = printed == CLI_YES ? check_limits(&view) : CLI_YES;
     if (printed != CLI_YES) status = printed;
     if (status == CLI_YES) status = within;
   }
-  tesela_report_destroy(report);
+  report_inputs_free(&inputs);
   report_skipped_free(&skipped);
   return status;
 }

@@ -16,12 +16,21 @@
 #include "main/say.h"
 #include "system.h"
 
-enum { BLOCK = 256 * 1024, LOOKED = 4 << 20 };
+enum { BLOCK = 256 * 1024, LOOKED = 4 << 20, RECORD_BYTES = 1 << 30 };
+
+typedef struct input_path {
+  char *path;
+  bool record; /* only a record beside the final HLO text of its module */
+} input_path;
 
 typedef struct input_walk {
   const cli_context *cli;
   tesela_report *report;
-  char **path; /* to visit; the last one is next */
+  tesela_records *records;
+  bool several; /* arguments: records may lie beside HLO text */
+  char *whole;  /* a file that is a record */
+  size_t n_whole, cap_whole;
+  input_path *path; /* to visit; the last one is next */
   size_t n_paths, capacity;
   int status;
   report_skipped *skipped;
@@ -29,7 +38,6 @@ typedef struct input_walk {
   int64_t n_refused; /* files named on the command line and refused */
   int64_t looked;    /* bytes searched for the message of a runtime */
   bool runtime;      /* it was found */
-  bool assignment;   /* an input starts as XLA's buffer assignment */
   char block[BLOCK];
 } input_walk;
 
@@ -99,34 +107,81 @@ static bool feed_block(input_walk *walk, size_t n) {
   return false;
 }
 
+/* ---- records of a compiler ------------------------------------------------------------------------------- */
+
+static bool keep_block(input_walk *walk, const char *name, size_t n) {
+  if (walk->n_whole + n > RECORD_BYTES) {
+    walk->n_whole = RECORD_BYTES + (size_t)1; /* too large: it is not a record any more */
+    return skip_file(walk, name, "larger than 1 GiB; its records are not read");
+  }
+  if (walk->cap_whole - walk->n_whole < n) {
+    size_t more = walk->cap_whole * 2 > walk->n_whole + n ? walk->cap_whole * 2 : walk->n_whole + n;
+    char *grown = realloc(walk->whole, more);
+    if (!grown) return no_memory(walk);
+    walk->whole = grown;
+    walk->cap_whole = more;
+  }
+  memcpy(walk->whole + walk->n_whole, walk->block, n);
+  walk->n_whole += n;
+  return true;
+}
+
+static bool read_records(input_walk *walk, const char *name) {
+  tesela_error err;
+  if (walk->n_whole > RECORD_BYTES) return true;
+  if (tesela_records_read(walk->records, name, walk->whole, walk->n_whole, &err) == TESELA_OK) return true;
+  walk->status = say_failure(walk->cli, &err);
+  return false;
+}
+
+/* How a file is read, by its first block. */
+typedef struct input_use {
+  bool whole;  /* as a record */
+  bool arrays; /* by the report */
+  bool ignored;
+} input_use;
+
+/* Returns false only if reading further inputs is useless. */
+static bool use_of(input_walk *walk, const char *name, size_t n, const input_path *found, input_use *use) {
+  tesela_record_kind kind = tesela_records_kind(walk->block, n);
+  const char *instead, *what = n > 0 ? tesela_report_foreign(walk->block, n, &instead) : NULL;
+  tesela_error err;
+  bool record = found && found->record, proto = kind == TESELA_RECORD_PROTO;
+  *use = (input_use){.whole =
+                         kind != TESELA_RECORD_NONE && (kind != TESELA_RECORD_HLO || found || walk->several),
+                     .arrays = !record && !proto};
+  walk->n_whole = 0;
+  if (record && (kind == TESELA_RECORD_NONE || kind == TESELA_RECORD_HLO)) {
+    use->ignored = true;
+    return skip_file(walk, name, "another stage of a module that is read");
+  }
+  if (what && !proto) {
+    use->ignored = true;
+    if (found) return skip_file(walk, name, what);
+    refuse_file(walk, name, what, instead);
+    return true;
+  }
+  walk->n_read++;
+  if (!use->arrays) return true;
+  return tesela_report_begin_input(walk->report, name, &err) == TESELA_OK || no_memory(walk);
+}
+
 /* Read fd to its end. `found`: it was found in a folder, where files other than text are skipped. Returns false only if reading
  * further inputs is useless. */
-static bool read_descriptor(input_walk *walk, int fd, const char *name, bool found) {
-  tesela_error err;
+static bool read_descriptor(input_walk *walk, int fd, const char *name, const input_path *found) {
+  input_use use = {false, false, false};
   for (int64_t total = 0;;) {
     int64_t n = system_read(fd, walk->block, BLOCK);
     if (n < 0) {
       walk_failed(walk, name);
       return true;
     }
-    if (total == 0 && n > 0) {
-      const char *instead, *what = tesela_report_foreign(walk->block, (size_t)n, &instead);
-      if (what && found) return skip_file(walk, name, what);
-      if (what) {
-        refuse_file(walk, name, what, instead);
-        return true;
-      }
-    }
-    if (total == 0) {
-      static const char assignment[] = "BufferAssignment:";
-      walk->n_read++;
-      walk->assignment = walk->assignment || ((size_t)n >= sizeof assignment - 1 &&
-                                              memcmp(walk->block, assignment, sizeof assignment - 1) == 0);
-      if (tesela_report_begin_input(walk->report, name, &err) != TESELA_OK) return no_memory(walk);
-    }
-    if (n == 0) return true;
+    if (total == 0 && !use_of(walk, name, (size_t)n, found, &use)) return false;
+    if (use.ignored) return true;
+    if (n == 0) return !use.whole || read_records(walk, name);
     total += n;
-    if (!feed_block(walk, (size_t)n)) return false;
+    if (use.arrays && !feed_block(walk, (size_t)n)) return false;
+    if (use.whole && walk->n_whole <= RECORD_BYTES && !keep_block(walk, name, (size_t)n)) return false;
   }
 }
 
@@ -136,7 +191,7 @@ static bool push_path(input_walk *walk, const char *folder, const char *name) {
   size_t n = strlen(folder), m = strlen(name);
   if (walk->n_paths == walk->capacity) {
     size_t more = walk->capacity ? walk->capacity * 2 : 64;
-    char **grown = realloc(walk->path, more * sizeof *grown);
+    input_path *grown = realloc(walk->path, more * sizeof *grown);
     if (!grown) return no_memory(walk);
     walk->path = grown;
     walk->capacity = more;
@@ -146,12 +201,12 @@ static bool push_path(input_walk *walk, const char *folder, const char *name) {
   memcpy(path, folder, n);
   if (n > 0 && folder[n - 1] != '/') path[n++] = '/';
   memcpy(path + n, name, m + 1);
-  walk->path[walk->n_paths++] = path;
+  walk->path[walk->n_paths++] = (input_path){path, false};
   return true;
 }
 
 static int name_comes_later(const void *a, const void *b) {
-  return -strcmp(*(char *const *)a, *(char *const *)b);
+  return -strcmp(((const input_path *)a)->path, ((const input_path *)b)->path);
 }
 
 /* XLA dumps a module before and after optimisation; before, its arrays have no tiles and differ. */
@@ -173,27 +228,44 @@ static bool is_final_dump(const char *name) {
   return n >= sizeof end - 1 && strcmp(name + n - (sizeof end - 1), end) == 0;
 }
 
+static bool ends_in(const char *name, const char *end) {
+  size_t n = strlen(name), m = strlen(end);
+  return n >= m && strcmp(name + n - m, end) == 0;
+}
+
+/* Does a name end in what the compiler calls a record beside "after_optimizations.txt"? */
+static bool is_record_name(const char *name) {
+  static const char *const ends[] = {"after_optimizations.hlo.pb", "-buffer-assignment.txt",
+                                     "-buffer-assignment-values.txt", "-live-range.txt",
+                                     "-memory-usage-report.txt"};
+  for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+    if (ends_in(name, ends[i])) return true;
+  return false;
+}
+
 /* Of the names first .. end-1, sorted, drop the other stages of a module whose last stage is present: they
  * repeat its arrays. Stages before optimisation are counted under their own reason. */
 static bool drop_stages(input_walk *walk, size_t first) {
   size_t kept = first;
   bool going_on = true;
   for (size_t start = first, end; start < walk->n_paths; start = end) {
-    const char *slash = strrchr(walk->path[start], '/'), *name = slash ? slash + 1 : walk->path[start];
-    size_t n = module_name(name), all = (size_t)(name - walk->path[start]) + n;
+    const char *path = walk->path[start].path, *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t n = module_name(name), all = (size_t)(name - path) + n;
     bool final = false;
     for (end = start; end < walk->n_paths && (end == start || n > 0); end++) {
-      if (strncmp(walk->path[end], walk->path[start], all) != 0) break;
-      final = final || (n > 0 && is_final_dump(walk->path[end]));
+      if (strncmp(walk->path[end].path, path, all) != 0) break;
+      final = final || (n > 0 && is_final_dump(walk->path[end].path));
     }
     for (size_t i = start; i < end; i++) {
-      bool drop = final && !is_final_dump(walk->path[i]) && !is_earlier_dump(walk->path[i]);
-      if (!drop) {
+      input_path *it = &walk->path[i];
+      bool drop = final && !is_final_dump(it->path) && !is_earlier_dump(it->path);
+      it->record = drop && is_record_name(it->path);
+      if (!drop || it->record) {
         walk->path[kept++] = walk->path[i];
         continue;
       }
-      if (going_on) going_on = skip_file(walk, walk->path[i], "another stage of a module that is read");
-      free(walk->path[i]);
+      if (going_on) going_on = skip_file(walk, it->path, "another stage of a module that is read");
+      free(it->path);
     }
   }
   walk->n_paths = kept;
@@ -224,7 +296,7 @@ static bool push_folder(input_walk *walk, const char *folder) {
 }
 
 /* Read a path: a file, or a folder, whose members go to the list. */
-static bool read_path(input_walk *walk, const char *path, bool found) {
+static bool read_path(input_walk *walk, const char *path, const input_path *found) {
   process_path kind = process_path_kind(path);
   if (kind == PROCESS_ABSENT) {
     walk_failed(walk, path);
@@ -234,6 +306,7 @@ static bool read_path(input_walk *walk, const char *path, bool found) {
     return found && process_is_link(path) ? skip_file(walk, path, "a link to a folder")
                                           : push_folder(walk, path);
   if (found && kind != PROCESS_FILE) return skip_file(walk, path, "not a regular file");
+  if (found && ends_in(path, ".html")) return skip_file(walk, path, "a page for a browser");
   if (found && is_earlier_dump(path)) return skip_file(walk, path, "from before optimisation");
   int fd = system_open(path);
   if (fd < 0) {
@@ -246,12 +319,12 @@ static bool read_path(input_walk *walk, const char *path, bool found) {
 }
 
 static bool read_word(input_walk *walk, const char *word) {
-  if (strcmp(word, "-") == 0) return read_descriptor(walk, PROCESS_STDIN, "-", false);
-  bool going_on = read_path(walk, word, false);
+  if (strcmp(word, "-") == 0) return read_descriptor(walk, PROCESS_STDIN, "-", NULL);
+  bool going_on = read_path(walk, word, NULL);
   while (going_on && walk->n_paths > 0) {
-    char *path = walk->path[--walk->n_paths];
-    going_on = read_path(walk, path, true);
-    free(path);
+    input_path next = walk->path[--walk->n_paths];
+    going_on = read_path(walk, next.path, &next);
+    free(next.path);
   }
   return going_on;
 }
@@ -266,12 +339,6 @@ static void say_nothing_found(const input_walk *walk) {
               "  compile-time report, if the program did not fit (\"Largest program allocations in hbm:\"), "
               "and the\n"
               "  arrays are in an HLO dump: XLA_FLAGS=--xla_dump_to=FOLDER, then tesela report FOLDER");
-    return;
-  }
-  if (walk->assignment) {
-    say_error(walk->cli,
-              "this is a buffer assignment alone; give it together with a memory report: it decides "
-              "between the candidates of the report, and its own arrays are not counted");
     return;
   }
   int64_t bytes = 0, lines = 0;
@@ -322,11 +389,13 @@ void report_skipped_free(report_skipped *skipped) {
   skipped->n = 0;
 }
 
-int report_input_read(const cli_context *cli, int n_words, const char *const *words, tesela_report **report,
+int report_input_read(const cli_context *cli, int n_words, const char *const *words, report_inputs *inputs,
                       report_skipped *skipped) {
   tesela_error err;
-  *report = NULL;
-  tesela_status status = tesela_report_create(report, NULL, NULL, &err);
+  *inputs = (report_inputs){NULL, NULL};
+  tesela_status status =
+      tesela_report_create(&inputs->report, &(tesela_report_options){.peak = 1}, NULL, &err);
+  if (status == TESELA_OK) status = tesela_records_create(&inputs->records, NULL, &err);
   if (status != TESELA_OK) return say_failure(cli, &err);
   input_walk *walk = calloc(1, sizeof *walk);
   if (!walk) {
@@ -334,12 +403,16 @@ int report_input_read(const cli_context *cli, int n_words, const char *const *wo
     return CLI_FAILED;
   }
   walk->cli = cli;
-  walk->report = *report;
+  walk->report = inputs->report;
+  walk->records = inputs->records;
+  walk->several = n_words > 1;
   walk->skipped = skipped;
   bool going_on = true;
   for (int i = 0; i < n_words && going_on; i++) going_on = read_word(walk, words[i]);
-  if (going_on && tesela_report_finish(*report, &err) != TESELA_OK) going_on = no_memory(walk);
-  if (going_on && tesela_report_n_sections(*report) == 0) {
+  if (going_on && (tesela_report_finish(inputs->report, &err) != TESELA_OK ||
+                   tesela_records_finish(inputs->records, &err) != TESELA_OK))
+    going_on = no_memory(walk);
+  if (going_on && !report_inputs_any(inputs)) {
     if (walk->n_read > 0)
       say_nothing_found(walk);
     else if (walk->status == CLI_YES)
@@ -348,8 +421,19 @@ int report_input_read(const cli_context *cli, int n_words, const char *const *wo
   }
   say_skipped(walk);
   int exit_status = walk->status;
-  while (walk->n_paths > 0) free(walk->path[--walk->n_paths]);
+  while (walk->n_paths > 0) free(walk->path[--walk->n_paths].path);
   free(walk->path);
+  free(walk->whole);
   free(walk);
   return exit_status;
+}
+
+bool report_inputs_any(const report_inputs *inputs) {
+  return inputs->report &&
+         (tesela_report_n_sections(inputs->report) > 0 || report_any_records(inputs->records));
+}
+
+void report_inputs_free(report_inputs *inputs) {
+  tesela_report_destroy(inputs->report);
+  tesela_records_destroy(inputs->records);
 }

@@ -284,6 +284,7 @@ static bool print_source(const report_view *view, tesela_report_source source) {
   tesela_report_filter filter = report_filter(&view->ask, source);
   tesela_report_totals totals = tesela_report_total(view->ask.report, &filter);
   int64_t n = 0;
+  if (source == TESELA_REPORT_HLO) report_print_peak(view);
   print_headline(view, source, &totals);
   if (source == TESELA_REPORT_HLO) print_roles(view);
   print_spaces(view, source);
@@ -297,6 +298,7 @@ static bool print_source(const report_view *view, tesela_report_source source) {
   }
   bool done = row != NULL;
   free(row);
+  if (source == TESELA_REPORT_HLO && view->ask.timeline && done) done = report_print_timeline(view);
   return done;
 }
 
@@ -309,6 +311,7 @@ bool report_print_people(const report_view *view) {
     if (!print_source(view, (tesela_report_source)source)) return false;
     printed = true;
   }
+  report_print_records(view);
   print_notes(view, false, "\n");
   return !report_line_lost();
 }

@@ -25,6 +25,11 @@ void report_say_rows_left(const report_view *view);
 
 /* report_people.c, report_details.c */
 bool report_print_people(const report_view *view);
+/* report_peak_text.c: the headline of HLO text; the bytes over time. */
+void report_print_peak(const report_view *view);
+/* report_records_text.c */
+void report_print_records(const report_view *view);
+bool report_print_timeline(const report_view *view);
 void report_print_details(const report_view *view, int64_t number, const tesela_report_array *array);
 /* report_data.c. false: no memory or ferror(stdout). */
 bool report_print_json(const report_view *view);

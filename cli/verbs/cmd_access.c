@@ -51,22 +51,22 @@ static void access_text(const access_answer *a) {
 int cmd_access(const cli_context *cli) {
   tesela_register registers;
   tesela_tile_memory memory;
-  tesela_dtype dtype;
+  tile_type type = {.bits = 0};
   tesela_error err = {.at = -1};
   tesela_access_machine machine;
   access_answer a;
   int32_t bits;
   int64_t vector;
   int status;
-  if (!tile_input_register(cli, cli->arg[0], &registers, &status)) return status;
-  if (!tile_input_memory(cli, cli->arg[1], &memory, &status)) return status;
-  if (!tile_input_dtype(cli, &dtype, &bits) || !cli_integer(cli, "vector", 1, 1024, 0, &vector) ||
+  if (!tile_input_register(cli, cli->arg[0], "register", &registers, &type, &status)) return status;
+  if (!tile_input_memory(cli, cli->arg[1], &memory, &type, &status)) return status;
+  if (!tile_input_dtype(cli, &type, &bits) || !cli_integer(cli, "vector", 1, 1024, 0, &vector) ||
       !tile_input_machine(cli, &machine))
     return CLI_BAD;
   if (cli->json) {
     const tesela_value fields[] = {tesela_value_of_text("register", cli->arg[0]),
                                    tesela_value_of_text("memory", cli->arg[1])};
-    return tile_answer(cli, sizeof fields / sizeof fields[0], fields);
+    return tile_answer(cli, &type, sizeof fields / sizeof fields[0], fields);
   }
   a.registers = registers.local_size;
   a.shared = memory.space == TESELA_TILE_SHARED;

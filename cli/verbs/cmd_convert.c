@@ -29,21 +29,21 @@ static int convert_print(const cli_context *cli, const tesela_exchange *plan) {
 
 int cmd_convert(const cli_context *cli) {
   tesela_register src, dst;
-  tesela_dtype dtype;
+  tile_type type = {.bits = 0};
   tesela_exchange *plan;
   tesela_error err = {.at = -1};
   int32_t bits;
   int64_t warp, max_steps;
   int status;
-  if (!tile_input_register(cli, cli->arg[0], &src, &status)) return status;
-  if (!tile_input_register(cli, cli->arg[1], &dst, &status)) return status;
-  if (!tile_input_dtype(cli, &dtype, &bits) || !cli_integer(cli, "warp", 1, TESELA_ACCESS_WARP, 0, &warp) ||
+  if (!tile_input_register(cli, cli->arg[0], "from", &src, &type, &status)) return status;
+  if (!tile_input_register(cli, cli->arg[1], "to", &dst, &type, &status)) return status;
+  if (!tile_input_dtype(cli, &type, &bits) || !cli_integer(cli, "warp", 1, TESELA_ACCESS_WARP, 0, &warp) ||
       !cli_integer(cli, "max-steps", 1, INT64_MAX, 0, &max_steps))
     return CLI_BAD;
   if (cli->json) {
     const tesela_value fields[] = {tesela_value_of_text("from", cli->arg[0]),
                                    tesela_value_of_text("to", cli->arg[1])};
-    return tile_answer(cli, sizeof fields / sizeof fields[0], fields);
+    return tile_answer(cli, &type, sizeof fields / sizeof fields[0], fields);
   }
   const char *through = cli_value(cli, "through");
   tesela_exchange_options options = {.warp = (int32_t)warp,

@@ -20,6 +20,8 @@ static void print_contradiction(FILE *to, const tesela_translation *t) {
   if (t->contradiction == TESELA_CONTRADICTION_PLACE)
     fprintf(to, " is at place %" PRId64 "; a text that agrees on the elements before has it at %" PRId64,
             t->place, t->expected);
+  if (t->contradiction == TESELA_CONTRADICTION_ELEMENT)
+    fprintf(to, " is at place %" PRId64 ", but in no text that agrees on the elements before", t->place);
   if (t->contradiction != TESELA_CONTRADICTION_SHARED) return;
   fputs(" and element [", to);
   for (int32_t d = 0; d < t->rank; d++) fprintf(to, "%s%" PRId64, d ? "," : "", t->index2[d]);

@@ -460,6 +460,9 @@ TESELA_API tesela_status tesela_device_to_layout(const tesela_device_layout *lay
 /// Device dims are row-major where the strides allow it, with padding up to whole sticks; else they have strides. Copies become
 /// replicated dims. The host has the layout's type.
 ///
+/// Complete: impossible only if no device dims have these places, with or without strides; a synthetic dim below the others makes sticks of any.
+/// The contradiction is the smallest one.
+///
 /// @param target  source of stick bytes and the largest rank; NULL: spyre
 /// @param out     receives the layout; unchanged if impossible
 /// @param answer  receives TESELA_EXACT or TESELA_IMPOSSIBLE, with what contradicts

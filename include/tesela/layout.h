@@ -593,13 +593,16 @@ typedef enum tesela_verdict {
 /// "exact", "valid_part", "needs_padding", "impossible"; NULL for an unknown number. Static memory.
 TESELA_API const char *tesela_verdict_name(tesela_verdict verdict);
 
-/// What contradicts that a layout can be expressed. The smallest one: no element before `index`, row-major, contradicts.
+/// What contradicts that a layout can be expressed. The smallest one: texts agree with all elements before `index`, row-major, and none with
+/// `index`, too. Of the texts that the function documents: those of XLA without `*`, those of CuTe with a swizzle only if the layout has one.
 typedef enum tesela_contradiction {
   TESELA_CONTRADICTION_NONE = 0, ///< `reason` alone says it
   TESELA_CONTRADICTION_PLACE =
       1, ///< element `index` is at `place`; all texts that agree before it put it at `expected`
   TESELA_CONTRADICTION_SHARED = 2, ///< elements `index` and `index2` are both at `place`
-  TESELA_CONTRADICTION_BIT = 3     ///< one bit of the place moves several dims: dim d by `index[d]`
+  TESELA_CONTRADICTION_BIT = 3,    ///< one bit of the place moves several dims: dim d by `index[d]`
+  TESELA_CONTRADICTION_ELEMENT =
+      4 ///< element `index` is at `place`, where no text puts it that agrees before it; they may have it at several others
 } tesela_contradiction;
 
 /// A verdict and its reason.

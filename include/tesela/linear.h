@@ -236,7 +236,8 @@ TESELA_API tesela_status tesela_linear_to_layout(const tesela_linear *a, tesela_
 /// become further elements of dims. Then the verdict is TESELA_VALID_PART, or TESELA_NEEDS_PADDING if the layout has fewer places.
 ///
 /// TESELA_IMPOSSIBLE comes with the first element, in row-major order, that contradicts: it is at a place other than the XOR of the
-/// places of its bits, or at the place of another element (which may be padding: an index outside the shape).
+/// places of its bits, or at the place of another element; or (TESELA_CONTRADICTION_ELEMENT) at a place where the elements before put padding: index2,
+/// outside the shape.
 ///
 /// Example: f32[4,8]{1,0:T(2,4)} is offset [[0,1],[0,2],[1,0],[0,4],[2,0]]; f32[3,4]{1,0} needs padding to (4,4);
 /// f32[2,3]{1,0} is impossible: element (1,0) is at place 3, that of (0,3).

@@ -353,10 +353,10 @@ typedef struct tesela_layout_read_options {
   int32_t flags; ///< for XLA's notation: TESELA_XLA_STRICT, or TESELA_XLA_LENIENT | TESELA_XLA_KEEP_BARE
   const tesela_xla_shape *array; ///< type and dims for texts without them; its layout is ignored; may be NULL
   tesela_device_text_options device; ///< for device layouts: targets, host strides; its host overrides array
-  tesela_dtype
-      dtype; ///< type of texts without one, where neither the text nor `array` has it; 0: elements of 8 bits
+  tesela_dtype dtype; ///< of texts without a type, where `array` has none either; 0: elements of 8 bits
   const char *
-      as; ///< "tv:16x8": a CuTe layout maps (thread, value) to the elements of a tile of 16x8; NULL: to memory
+      as; ///< "tv:16x8": a CuTe layout of (thread, value) and the tile; "thread[32],local[4]": axes of index arithmetic;
+          ///< NULL: to memory
   const char
       *definitions; ///< a file's text that defines names of the layout's text: #blocked = #ttg.blocked<..>
   size_t definitions_length;

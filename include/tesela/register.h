@@ -302,6 +302,8 @@ TESELA_API tesela_status tesela_register_from_layout(const tesela_layout *layout
  *   tcgen05.16x256b        tcgen05.ld and .st, cells of 32 bits
  *   mfma.f32_32x32x8_f16.A AMD CDNA, 64 lanes
  *   amd_wmma.gfx12.f32_16x16x16_f16.A  AMD RDNA, 32 lanes
+ *   mma.sp.m16n8k32.f16.E  the metadata of a sparse A, [selector,M,K/2]; .A has the elements that are stored
+ *   mma.m16n8k64.e2m1.SFA_2X  the scales of A of block scaling, [selector,M,scale]
  *
  * A is (M,K), B is (K,N), C and D are (M,N); i counts a lane's elements, from the low bits of the first register. The
  * formulas are in tools/fragments_*.py; tools/fragments.py derives each layout from its row and column formula, checks
@@ -330,20 +332,46 @@ typedef struct tesela_fragment {
 /// The catalogue, in the order of the documents; *n receives how many entries. Static memory, any thread.
 TESELA_API const tesela_fragment *tesela_fragments(int32_t *n);
 
-/// Find an entry by name, ignoring case. The type may be any type of the entry; AMD instructions may have their older
-/// spelling; C and D are the same.
+/// Find an entry by name, ignoring case. A name is that of the entry, of the instruction in PTX, or of the atom in CUTLASS,
+/// the last two followed by the operand. The type may be any type of the entry; an accumulator may be named by its own type;
+/// AMD instructions may have their older spelling; C and D are the same.
 ///
 /// Example: "mma.m16n8k16.bf16.D" finds mma.m16n8k16.f16.C, "mfma.f32_32x32x8f16.A" finds mfma.f32_32x32x8_f16.A,
 /// "wgmma.m64n128k16.f16.D" is the layout of wgmma.m64nNk16.f16.D for N = 128, shape [64,128].
+/// "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32.C", "SM80_16x8x16_F32F16F16F32_TN.C", "SM80_16x8_Row" and
+/// "mma.m16n8k16.f32.C" find mma.m16n8k16.f16.C.
 ///
 /// @param text    `length` bytes, any
 /// @param layout  receives the layout; may be NULL
 /// @param entry   receives the entry; may be NULL
 /// @return TESELA_OK; TESELA_E_SYNTAX for an unknown name: err->at is the byte of the first unknown part, the message
 ///         lists what is allowed there and the nearest name.
-/// A few microseconds, no allocation; any thread.
+/// Some ten microseconds, no allocation; any thread.
 TESELA_API tesela_status tesela_fragment_find(const char *text, size_t length, tesela_register *layout,
                                               const tesela_fragment **entry, tesela_error *err);
+
+/// Whose name it is.
+typedef enum tesela_fragment_naming {
+  TESELA_FRAGMENT_OWN,            ///< of this catalogue
+  TESELA_FRAGMENT_CUTLASS_LAYOUT, ///< of a thread-value layout in CUTLASS: SM80_16x8_Row
+  TESELA_FRAGMENT_CUTLASS,        ///< of an atom in CUTLASS, with the operand: SM80_16x8x16_F32F16F16F32_TN.C
+  TESELA_FRAGMENT_INSTRUCTION     ///< of the instruction in PTX or AMD's assembler, with the operand
+} tesela_fragment_naming;
+
+enum { TESELA_FRAGMENT_NAME = 128 }; ///< bytes of a name, with the 0 at its end
+
+/// Name `number` of an entry of the catalogue: this catalogue's first, then those of CUTLASS, then the instruction's, one for
+/// each form of its syntax, without its optional parts. In a family of n, N is part of the name.
+///
+/// Example: names of mma.m16n8k16.f16.C: "mma.m16n8k16.f16.C", "SM80_16x8_Row", "SM80_16x8x16_F32F16F16F32_TN.C", ...,
+/// "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16.C".
+///
+/// @param entry   its number in tesela_fragments
+/// @param text    receives the name
+/// @param naming  receives whose name it is; may be NULL
+/// @return false if the entry has no more names; then nothing is written. No allocation; any thread.
+TESELA_API bool tesela_fragment_name(int32_t entry, int32_t number, char text[TESELA_FRAGMENT_NAME],
+                                     tesela_fragment_naming *naming);
 
 /// Find the entries that a layout consists of: layout = q * fragment for some q. Writes up to `capacity` entry numbers,
 /// those with most registers per thread first, then in catalogue order, and returns their total number. In a family of
@@ -581,10 +609,11 @@ TESELA_API tesela_status tesela_tile_memory_to_layout(const tesela_tile_memory *
 ///
 /// @param space   of the tile; shared or global does not change the places
 /// @param out     receives the tile; unchanged if impossible
-/// @param answer  receives TESELA_EXACT or TESELA_IMPOSSIBLE, with what contradicts a tile without a swizzle
+/// @param answer  receives TESELA_EXACT or TESELA_IMPOSSIBLE, with the smallest contradiction of all tiles with any swizzle of the
+///                bits of the layout's places, for up to 4096 places
 /// @return TESELA_OK, also if impossible; TESELA_E_LIMIT for more than TESELA_REGISTER_MODES modes; TESELA_E_UNSUPPORTED as
-///         tesela_layout_compare; TESELA_E_INVALID for a layout that is not finished. No allocation; any thread; needs 60 KiB of
-///         stack. Some microseconds; up to some milliseconds if all swizzles must be tried.
+///         tesela_layout_compare; TESELA_E_INVALID for a layout that is not finished. No allocation; any thread; needs 200 KiB of
+///         stack. Some microseconds; some milliseconds where swizzles are tried: few elements exclude all but some of them.
 TESELA_API tesela_status tesela_tile_memory_from_layout(const tesela_layout *layout, tesela_tile_space space,
                                                         tesela_tile_memory *out, tesela_translation *answer,
                                                         tesela_error *err);

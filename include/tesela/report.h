@@ -107,7 +107,8 @@ extern "C" {
   X(TESELA_REPORT_CUT_MODULE, "cut_module", true)       \
   X(TESELA_REPORT_NO_ENTRY, "no_entry", true)           \
   X(TESELA_REPORT_SPLIT, "split_by_prefix", false)      \
-  X(TESELA_REPORT_JOINED, "joined_lines", false)
+  X(TESELA_REPORT_JOINED, "joined_lines", false)        \
+  X(TESELA_REPORT_NO_PEAK, "no_peak", false)
 
 #define TESELA__ROW(symbol, ...) symbol,
 typedef enum tesela_report_source {
@@ -245,10 +246,11 @@ typedef struct tesela_report tesela_report;
 
 /// Limits; 0 takes the default.
 typedef struct tesela_report_options {
-  int64_t line_bytes;  ///< a longer line is cut there: 16 MiB
-  int64_t shapes;      ///< distinct shape texts that are kept: 1048576; more are counted but not listed
-  int64_t entries;     ///< entries of memory reports that are kept: 65536; more are counted but not listed
-  int64_t waiting;     ///< distinct (computation, shape) pairs that wait for a caller in a module: 262144
+  int64_t line_bytes; ///< a longer line is cut there: 16 MiB
+  int64_t shapes;     ///< distinct shape texts that are kept: 1048576; more are counted but not listed
+  int64_t entries;    ///< entries of memory reports that are kept: 65536; more are counted but not listed
+  int64_t waiting;    ///< distinct (computation, shape) pairs that wait for a caller in a module: 262144
+  int64_t peak; ///< 1: keep the instructions of a scheduled module until its end, to find its peak; 0: do not
   int64_t reserved[4]; ///< 0: room to grow (base.h)
 } tesela_report_options;
 
@@ -328,6 +330,91 @@ typedef struct tesela_report_input {
 } tesela_report_input;
 TESELA_API int64_t tesela_report_n_inputs(const tesela_report *report);
 TESELA_API const tesela_report_input *tesela_report_input_at(const tesela_report *report, int64_t i);
+
+/* ---- peaks --------------------------------------------------------------------------------------------- */
+
+/// The most memory that a program needs at one time in one memory space. With options.peak and a schedule
+/// (is_scheduled=true in the module's header) it is known:
+///
+///   arguments and results are there from the first instant to the last; a donated argument and its result are one;
+///   a temporary lives from its instruction to its last use; tuple, get-tuple-element, bitcast and the like define none;
+///   dynamic-update-slice, fusions rooted in one, output_to_operand_aliasing, the operands that the compiler lists as aliases, and
+///   elementwise operations without such a list write over an operand that dies there;
+///   init, parameter, root and result of a loop share memory, and so do the results of branches;
+///   while the memory of a result is idle, temporaries of 64 KiB or more use it, the largest first.
+///
+/// Example: %b = f32[1024,1024] negate(%a) of an argument %a, then ROOT %c = dot(%b, %b): 4 MiB of arguments, 4 MiB of results
+/// and 4 MiB of temporaries are 12 MiB, at the instant of %c.
+///
+/// Fragmentation is not part of it: an allocator can need more.
+typedef struct tesela_report_peak {
+  int32_t section;                 ///< tesela_report_section_at; -1: all HLO text together
+  int32_t space;                   ///< n of S(n); 0 is the device's main memory
+  int64_t least_bytes, most_bytes; ///< equal if the peak is known; else the largest array and the sum
+  int64_t argument_bytes, output_bytes, temporary_bytes; ///< parts of a known peak
+  int64_t at;              ///< its first instant, from 0; -1 if the peak is not known
+  int64_t instants;        ///< instructions that run, those of loops and branches once
+  const char *instruction; ///< that runs at the peak; "" if it is not known
+  int64_t line;            ///< of the instruction
+  bool lives;              ///< tesela_report_buffer_at and tesela_report_timeline are about this section
+  int64_t reserved[4];
+} tesela_report_peak;
+
+/// Peaks of each scheduled module, the main memory first. O(1).
+TESELA_API int64_t tesela_report_n_peaks(const tesela_report *report);
+TESELA_API const tesela_report_peak *tesela_report_peak_at(const tesela_report *report, int64_t i);
+
+/// The peak of a memory space. HLO text: the highest of the scheduled modules; if there is a module without a known peak, an
+/// interval from the largest array, or the highest known peak, to the sum of all arrays. Memory reports: an interval from the largest
+/// end of an entry (its offset, if it has one, and its size) to the sum of the entries, or to INT64_MAX if some have no offset, since
+/// a list has only the largest; the figures that the compiler printed are in the sections. Returns false if there is no array in that
+/// space. O(rows).
+TESELA_API bool tesela_report_highest_peak(const tesela_report *report, tesela_report_source source,
+                                           int32_t space, tesela_report_peak *peak);
+
+typedef enum tesela_report_buffer_role {
+  TESELA_REPORT_BUFFER_ARGUMENT,
+  TESELA_REPORT_BUFFER_OUTPUT,
+  TESELA_REPORT_BUFFER_DONATED, ///< an argument that becomes a result
+  TESELA_REPORT_BUFFER_CONSTANT,
+  TESELA_REPORT_BUFFER_TABLE, ///< of a tuple
+  TESELA_REPORT_BUFFER_TEMPORARY,
+} tesela_report_buffer_role;
+
+/// Memory of one or several arrays in turn. Texts are owned by the report.
+typedef struct tesela_report_buffer {
+  tesela_report_buffer_role role;
+  int32_t space;
+  int64_t bytes;           ///< of its largest array
+  const char *instruction; ///< that makes the largest array
+  char
+      member[24]; ///< "{1,0}": the place of the array in the instruction's tuple; "" without; cut at 23 bytes
+  const char *shape; ///< of the instruction; of a tuple the largest array alone, with shape_bytes of its text
+  int64_t shape_bytes; ///< bytes of `shape` that are the array's
+  int64_t from, to;    ///< first and last instant at which one of its arrays lives
+  int64_t spans;       ///< disjoint spans of time in which its arrays live: tesela_report_buffer_span
+  int64_t inside;      ///< the buffer whose memory it uses, -1: its own
+  int64_t line;
+} tesela_report_buffer;
+
+/// Buffers of the scheduled module with the highest peak in the main memory, in the order of their first instants. O(1), the shape of
+/// a tuple's member O(its text).
+TESELA_API int64_t tesela_report_n_buffers(const tesela_report *report);
+/// @return TESELA_OK; TESELA_E_RANGE for a number outside 0 to n - 1.
+TESELA_API tesela_status tesela_report_buffer_at(const tesela_report *report, int64_t i,
+                                                 tesela_report_buffer *buffer, tesela_error *err);
+/// Write the first `capacity` spans of a buffer as pairs: span[2 * k] is the first instant, span[2 * k + 1] the last. *n receives how
+/// many there are. Arguments and results keep their memory between their spans.
+TESELA_API tesela_status tesela_report_buffer_spans(const tesela_report *report, int64_t i, int64_t capacity,
+                                                    int64_t *span, int64_t *n, tesela_error *err);
+/// The first `capacity` buffers that need memory at the peak of a space, the largest first; those inside others count as theirs. *n
+/// receives how many were written. O(buffers log capacity).
+TESELA_API tesela_status tesela_report_alive(const tesela_report *report, int32_t space, int64_t capacity,
+                                             int64_t *buffer, int64_t *n, tesela_error *err);
+/// The bytes of a space at each of `instants` instants (tesela_report_peak.instants of the module), arguments and results included.
+/// @return TESELA_OK; TESELA_E_INVALID without a scheduled module; TESELA_E_MISMATCH for another number of instants.
+TESELA_API tesela_status tesela_report_timeline(const tesela_report *report, int32_t space, int64_t instants,
+                                                int64_t *bytes, tesela_error *err);
 
 /* ---- reasons and advice -------------------------------------------------------------------------------- */
 
@@ -421,6 +508,221 @@ TESELA_API int64_t tesela_report_diff_count(const tesela_report_diff *diff);
 TESELA_API const tesela_report_change *tesela_report_diff_at(const tesela_report_diff *diff, int64_t i);
 /// "layout", "size", "count", "gone", "new". NULL for a number outside the list.
 TESELA_API const char *tesela_report_change_name(tesela_report_change_kind kind);
+
+/* ---- a compiler's records of a program ------------------------------------------------------------------ */
+
+/// What lies beside the HLO text in a folder of --xla_dump_to or --xla_jf_dump_to. symbol, name in JSON, words
+#define TESELA_RECORD_MAP(X)                                                                 \
+  X(TESELA_RECORD_NONE, "none", "no record")                                                 \
+  X(TESELA_RECORD_HLO, "hlo", "HLO text")                                                    \
+  X(TESELA_RECORD_ASSIGNMENT, "buffer_assignment", "buffer assignment")                      \
+  X(TESELA_RECORD_VALUES, "values", "values of the buffer assignment")                       \
+  X(TESELA_RECORD_LIVE_RANGE, "live_range", "live ranges")                                   \
+  X(TESELA_RECORD_USAGE, "memory_usage", "memory usage report")                              \
+  X(TESELA_RECORD_SPACE_BUFFERS, "space_buffers", "memory space assignment: buffers")        \
+  X(TESELA_RECORD_SPACE_ALLOCATIONS, "space_allocations", "memory space assignment: places") \
+  X(TESELA_RECORD_SPACE_SCHEDULE, "space_schedule", "memory space assignment: schedule")     \
+  X(TESELA_RECORD_PROTO, "hlo_proto", "HloProto")
+
+/// Where two records of one program, or a record and a shape, do not say the same. symbol, name in JSON, words
+#define TESELA_RECORD_DIFFERENCE_MAP(X)                                                      \
+  X(TESELA_RECORD_BROKEN, "broken", "a record cannot be read to its end")                    \
+  X(TESELA_RECORD_TOTAL, "total", "the compiler's total and the sum of its allocations")     \
+  X(TESELA_RECORD_OUTSIDE, "outside", "a buffer ends outside its allocation")                \
+  X(TESELA_RECORD_SIZE, "size", "the bytes of a buffer and those of its shape")              \
+  X(TESELA_RECORD_SPACE, "usage", "memory usage report and buffer assignment")               \
+  X(TESELA_RECORD_LAYOUT, "layout", "the shape of a buffer and that of its instruction")     \
+  X(TESELA_RECORD_UNNAMED, "unnamed", "an instruction that the HLO text does not have")      \
+  X(TESELA_RECORD_UNSCHEDULED, "unscheduled", "a buffer of temporary memory without a life") \
+  X(TESELA_RECORD_BINARY, "proto", "HloProto and the text of the same module")               \
+  X(TESELA_RECORD_PEAK, "peak", "the peak of the records and that of the HLO text")
+
+#define TESELA__ROW(symbol, ...) symbol,
+typedef enum tesela_record_kind { TESELA_RECORD_MAP(TESELA__ROW) TESELA_RECORD_N_KINDS } tesela_record_kind;
+typedef enum tesela_record_difference_kind {
+  TESELA_RECORD_DIFFERENCE_MAP(TESELA__ROW) TESELA_RECORD_N_DIFFERENCES
+} tesela_record_difference_kind;
+#undef TESELA__ROW
+
+typedef enum tesela_record_use {
+  TESELA_RECORD_TEMPORARY, ///< memory that temporaries share over time
+  TESELA_RECORD_PARAMETER, ///< an argument; with `live_out` it becomes a result
+  TESELA_RECORD_CONSTANT,
+  TESELA_RECORD_THREAD_LOCAL, ///< of computations inside fusions and reductions
+  TESELA_RECORD_RESULT,       ///< live out, no argument
+  TESELA_RECORD_OTHER,
+} tesela_record_use;
+
+/// "temporary", "parameter", "constant", "thread_local", "result", "other"; NULL for a number outside the list.
+TESELA_API const char *tesela_record_use_name(tesela_record_use use);
+
+/// A piece of memory that the compiler reserves.
+typedef struct tesela_record_allocation {
+  int64_t number, bytes;
+  int32_t space; ///< colour n, as S(n); 0 is the device's main memory
+  tesela_record_use use;
+  bool live_out;
+  int64_t parameter; ///< or -1
+} tesela_record_allocation;
+
+/// A value in memory. Texts are owned by the records, "" if no record says it; numbers are -1 then.
+typedef struct tesela_record_buffer {
+  int64_t id;                     ///< of the compiler
+  const char *instruction;        ///< that makes it, "fusion.8"
+  const char *member;             ///< "{0}": its place in a tuple; "{}" the tuple's table; "" an array
+  const char *shape;              ///< with its layout
+  const char *op_name, *location; ///< of the user's program: "model/dot", "train.py:12"
+  int64_t allocation;             ///< index in tesela_record_program.allocation
+  int32_t space;
+  int64_t offset, bytes; ///< in the allocation
+  int64_t stored_bytes;  ///< of the shape; -1 for a tuple or a shape that cannot be measured
+  int64_t from, to;      ///< first and last instant of its life
+} tesela_record_buffer;
+
+/// A stay in faster memory that memory space assignment decided. Instants are those of its own schedule.
+typedef struct tesela_record_stay {
+  int64_t id;
+  const char *buffer; ///< instruction; "" if the records do not name it
+  int64_t offset, bytes, from, to;
+  const char *first, *last; ///< instructions at `from` and `to`, "" without a schedule
+} tesela_record_stay;
+
+/// One memory space of a program.
+typedef struct tesela_record_space {
+  int32_t space;
+  int64_t needs_bytes;   ///< sum of its allocations
+  int64_t printed_bytes; ///< total of the memory usage report; -1 without
+  /// Bytes in use at the fullest instant: allocations that are not temporary are always in use, of temporary ones the places of
+  /// values that live. What cannot be followed counts as always in use. -1 without live ranges.
+  int64_t peak_bytes;
+  /// Each allocation of temporaries has its values, and each value a life: needs_bytes - peak_bytes is what fragmentation costs.
+  /// Otherwise peak_bytes is an upper bound.
+  bool followed;
+  int64_t at;              ///< its first instant; -1 without
+  const char *instruction; ///< at that instant; ""
+} tesela_record_space;
+
+/// A kind of difference with the number of cases and the first of them.
+typedef struct tesela_record_difference {
+  tesela_record_difference_kind kind;
+  const char *code; ///< "total"
+  int64_t count;
+  char text[320]; ///< one sentence with the figures of the first case
+} tesela_record_difference;
+
+typedef struct tesela_record_program {
+  const char *name;    ///< of the module; "" if no record says it
+  const char *source;  ///< folder, or folder and start of the names of its files
+  uint32_t kinds;      ///< bit 1 << k for each tesela_record_kind that was read
+  int64_t total_bytes; ///< as the buffer assignment says; -1 without
+  int64_t sum_bytes;   ///< sum of its allocations
+  int64_t n_instants;
+  const char *const *instant; ///< instruction of each instant
+  int64_t n_allocations, n_buffers, n_stays, n_spaces, n_differences;
+  const tesela_record_allocation *allocation;
+  const tesela_record_buffer *buffer; ///< the largest first
+  const tesela_record_stay *stay;
+  const tesela_record_space *space; ///< the main memory first
+  const tesela_record_difference *difference;
+  int64_t checked; ///< buffers that were compared with those of an HloProto
+} tesela_record_program;
+
+/// Records of several programs. Owns memory; one thread at a time until finish, then any number of threads may read it.
+typedef struct tesela_records tesela_records;
+
+/// @return TESELA_OK; TESELA_E_MEMORY.
+TESELA_API tesela_status tesela_records_create(tesela_records **records, const tesela_allocator *allocator,
+                                               tesela_error *err);
+TESELA_API void tesela_records_destroy(tesela_records *records);
+
+/// What a text is, by its first bytes: "BufferAssignment:\nallocation 0: ..." -> TESELA_RECORD_ASSIGNMENT. Up to 4096 bytes are
+/// read.
+TESELA_API tesela_record_kind tesela_records_kind(const char *bytes, size_t length);
+/// "buffer_assignment"; NULL for a number outside the list.
+TESELA_API const char *tesela_record_kind_name(tesela_record_kind kind);
+
+/// Read a whole file. `path` is copied: files of one folder whose names start with the same "module_0001.NAME." belong to one
+/// program, all others of a folder together to another; finish joins them if the names of their instructions are the same.
+///
+/// Both forms of the buffer assignment are read: values in the same file or in one of their own, allocations with an address
+/// or without. A text that breaks off or is not of its form is read up to there, which is a difference TESELA_RECORD_BROKEN with
+/// the line, or the byte of a proto.
+///
+/// @return TESELA_OK, also for TESELA_RECORD_NONE, which is ignored; TESELA_E_MEMORY; TESELA_E_INVALID after finish. O(length).
+TESELA_API tesela_status tesela_records_read(tesela_records *records, const char *path, const char *bytes,
+                                             size_t length, tesela_error *err);
+
+/// Join what was read by name. The functions below may be called only after this.
+/// @return TESELA_OK; TESELA_E_MEMORY. O(buffers log buffers).
+TESELA_API tesela_status tesela_records_finish(tesela_records *records, tesela_error *err);
+TESELA_API int64_t tesela_records_n_programs(const tesela_records *records);
+/// Program i in the order of reading; NULL outside 0 to n - 1. Belongs to the records.
+TESELA_API const tesela_record_program *tesela_records_program_at(const tesela_records *records, int64_t i);
+
+/* ---- before compiling --------------------------------------------------------------------------------------- */
+
+/// An argument or a result of a program, as the compiler of a TPU will place it.
+typedef struct tesela_predicted {
+  bool result;            ///< false: an argument
+  int32_t number;         ///< from 0 on, among the arguments or the results
+  const char *name;       ///< "%arg0", "a.1", "result[0]", in the caller's text; not ended by NUL
+  size_t name_length;     ///< 0: the text has no name
+  tesela_xla_shape whole; ///< as the program has it, over all devices
+  tesela_xla_shape shape; ///< on one device, with its layout; meaningless if `unknown`
+  int64_t bytes;          ///< of `shape`, padding included; 0 if `unknown`
+  int64_t unpadded_bytes; ///< of `shape`, without padding
+  bool host;              ///< in the memory of the host
+  bool used;              ///< an instruction reads this argument, or it is a result; true for results
+  bool donated;           ///< a result may take its memory
+  int32_t alias;          ///< the result that takes it, or -1: not given
+  const char *unknown;    ///< why a result is not known, a sentence; NULL: it is known
+  int64_t reserved[4];    ///< 0
+} tesela_predicted;
+
+/// What all arguments and results of a program take on each device; as memory_analysis() of JAX names them.
+typedef struct tesela_prediction_totals {
+  int64_t devices; ///< that the program is divided over; 1 if it says nothing
+  int32_t
+      n_arguments; ///< that the text has; JAX leaves unused ones out, unless it is called with keep_unused
+  int32_t n_results;
+  int32_t n_unknown;           ///< results that are not known
+  int64_t argument_bytes;      ///< argument_size_in_bytes: without those of the host
+  int64_t host_argument_bytes; ///< host_argument_size_in_bytes
+  int64_t output_bytes;        ///< output_size_in_bytes: with the table; of the known results
+  int64_t host_output_bytes;   ///< host_output_size_in_bytes
+  int64_t table_bytes;         ///< the table of pointers of several results
+  int64_t
+      aliased_bytes;   ///< of arguments with an `alias`; alias_size_in_bytes unless the compiler picks others
+  int64_t reserved[4]; ///< 0
+} tesela_prediction_totals;
+
+typedef struct tesela_prediction tesela_prediction;
+
+/// Read a program before it is compiled, StableHLO text (`lowered.as_text()` of JAX) or HLO text before optimisation, and place its
+/// arguments and results as the compiler of a TPU does: tesela_xla_choose with order, on the part of each device. HLO text that is
+/// scheduled already keeps its layouts.
+///
+/// Example: func.func public @main(%arg0: tensor<300x12xf32>) -> tensor<300xf32> for v5e: an argument
+/// f32[300,12]{0,1:T(8,128)} of 24576 bytes, a result f32[300]{0:T(512)} of 2048.
+///
+/// Read are: shapes, mhlo.sharding and sdy.sharding, mhlo.memory_kind, mhlo.layout_mode, tf.aliasing_output, jax.buffer_donor; of HLO
+/// entry_computation_layout, sharding, input_output_alias, buffer_donor, and memory spaces and layout modes in frontend_attributes.
+/// An argument of another form is refused by its name: dynamic dims, tuples, a layout or a sharding left to the compiler. A result
+/// whose sharding is left to the compiler is `unknown`.
+///
+/// @param text    `length` bytes, UTF-8 or not; must outlive the prediction, which points into it
+/// @param target  "v2", "v3", "v4", "v5e", "v5p", "v6e" or "tpu7x"
+/// @return TESELA_OK; TESELA_E_SYNTAX with the byte; TESELA_E_UNSUPPORTED with the byte and the name of the argument; TESELA_E_INVALID
+///         for another target; TESELA_E_OVERFLOW; TESELA_E_MEMORY. O(length), a few KiB for each argument and result; any thread.
+TESELA_API tesela_status tesela_predict_create(tesela_prediction **prediction, const char *text,
+                                               size_t length, const char *target,
+                                               const tesela_allocator *allocator, tesela_error *err);
+/// NULL is allowed.
+TESELA_API void tesela_predict_destroy(tesela_prediction *prediction);
+/// For NULL all zeros.
+TESELA_API tesela_prediction_totals tesela_predict_totals(const tesela_prediction *prediction);
+/// Arguments in order, then results; NULL for i outside of the list, or without a prediction.
+TESELA_API const tesela_predicted *tesela_predict_at(const tesela_prediction *prediction, int32_t i);
 
 /* ---- numbers of bytes ---------------------------------------------------------------------------------- */
 

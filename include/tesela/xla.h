@@ -249,7 +249,7 @@ TESELA_API tesela_status tesela_xla_validate(const tesela_xla_shape *shape, tese
 TESELA_API tesela_status tesela_xla_to_layout(const tesela_xla_shape *shape, tesela_layout *layout,
                                               tesela_error *err);
 
-/// The shape whose places are those of a layout: its order and its shortest list of tiles, padding included. The inverse of
+/// The shape whose places are those of a layout: its order and a list of tiles of the fewest levels, padding included. The inverse of
 /// tesela_xla_to_layout, for layouts that come from anywhere.
 ///
 /// Example: element (i,j) of bf16[32,256] at 2048*(i/8) + 1024*(j/128) + 256*(i%8/2) + 2*(j%128) + i%2:
@@ -259,12 +259,12 @@ TESELA_API tesela_status tesela_xla_to_layout(const tesela_xla_shape *shape, tes
 ///
 /// All layouts are found that some tiles with `*` in no tile but the first express; tiles with `*` in a later one express
 /// others. `*` is used only if no tiles without it exist. Of the tiles without `*` that reserve the layout's number of places without
-/// L, and that cut no padding of an earlier tile apart, these are the fewest levels, then the fewest entries. If only L gives
+/// L, and that cut no padding of an earlier tile apart, these are the fewest levels; the entries are few, in one layout of thousands not the fewest. If only L gives
 /// that number, the shape has it; if the tiles need more places, answer->text_places says how many. E is set if the layout's
 /// elements do not have the type's width.
 ///
 /// @param shape   receives the shape; unchanged if impossible
-/// @param answer  receives TESELA_EXACT or TESELA_IMPOSSIBLE, with the elements that contradict
+/// @param answer  receives TESELA_EXACT or TESELA_IMPOSSIBLE, with the smallest contradiction of tiles without `*`
 /// @return TESELA_OK, also if impossible; TESELA_E_UNSUPPORTED for a layout without a type (give it one: it would not be
 ///         impossible), or as tesela_layout_compare, or if more than 1500 orders of joined dims would have to be tried;
 ///         TESELA_E_LIMIT if no list within XLA's limits and 8 levels was found;
@@ -455,13 +455,17 @@ enum {
   TESELA_XLA_CHOOSE_EARLY_TPU = 4, ///< as for v2 and v3; otherwise as from v4 on
   TESELA_XLA_CHOOSE_ARGUMENT =
       8, ///< as for an argument of a program: below 16 bits large tiles where they divide
+  TESELA_XLA_CHOOSE_ORDER = 16, ///< the order of the dims as well: the one that pads least
 };
 /// Give a shape the tiles that a TPU compiler would choose: 8x128 by element width, small tiles for a short second-minor
-/// dim, 1-D and scalar tiles; no tiles for a dim of 0. The order and the other attributes stay. E, if set, decides the
-/// width; types of 2 and 4 bits get E(2) and E(4), except on early TPUs.
+/// dim, 1-D and scalar tiles; no tiles for a dim of 0. The other attributes stay, and without TESELA_XLA_CHOOSE_ORDER the order.
+/// E, if set, decides the width; types of 2 and 4 bits get E(2) and E(4), except on early TPUs.
 ///
 /// Example: bf16[20,200]{1,0} -> bf16[20,200]{1,0:T(8,128)(2,1)}; f32[3,200] -> T(4,128). s8[64,200] -> T(8,128)(4,1),
-/// and as an argument T(32,128)(4,1), of the same size.
+/// and as an argument T(32,128)(4,1), of the same size. f32[300,12] with its order -> {0,1:T(8,128)}, 19 KiB instead of 152.
+///
+/// The order is chosen by its most minor and second most minor dim, the others follow from high to low: fewest padded elements,
+/// rows counting at most 8; of these one without padding; then row-major, then higher dims more minor. Cost: rank cubed.
 ///
 /// @return TESELA_OK; TESELA_E_UNSUPPORTED for types without a known rule (docs/xla.md, "The TPU's choice").
 TESELA_API tesela_status tesela_xla_choose(tesela_xla_shape *shape, uint32_t options, tesela_error *err);

@@ -16,8 +16,12 @@ from ._types import element_type
 Given = Layout | str
 
 
+def _type(dtype: Any) -> str | None:
+    return None if dtype is None else element_type(dtype)
+
+
 def access(
-    registers: Given, memory: Given, dtype: Any, *, vector: int | None = None, warp: int | None = None,
+    registers: Given, memory: Given, dtype: Any = None, *, vector: int | None = None, warp: int | None = None,
     banks: int | None = None, bank_bytes: int | None = None,
 ) -> Result:  # fmt: skip
     """What it costs all warps of a block to move a register tile to or from memory: the operation `access` of docs/query.md.
@@ -25,34 +29,41 @@ def access(
     The widest vector is used, or one of ``vector`` elements. The machine is NVIDIA's (a ``warp`` of 32 threads, 32 ``banks`` of 4
     ``bank_bytes``), unless these say otherwise.
 
+    Without ``dtype`` the elements have the type of the layouts; a layout of another type is refused.
+
     >>> a = access("mma.m16n8k16.f16.A", "shared_row_major(16, 16)", "f16")
     >>> a.bytes, a.conflicts, a.ldmatrix.applies
     (4, 4, True)
+    >>> access("spatial(4, 8).local(1, 4)", "f32[4,32]{1,0}").bytes
+    16
     """
     return Result(
         op(
-            "access", register=str(registers), memory=str(memory), dtype=element_type(dtype), vector=vector, warp=warp,
+            "access", register=str(registers), memory=str(memory), dtype=_type(dtype), vector=vector, warp=warp,
             banks=banks, bank_bytes=bank_bytes,
         )  # fmt: skip
     )
 
 
 def swizzle(
-    writes: Given | Sequence[Given] = (), reads: Given | Sequence[Given] = (), *, dtype: Any, ldmatrix: bool = False,
-    warp: int | None = None, banks: int | None = None, bank_bytes: int | None = None, max_steps: int | None = None,
-    progress: Progress | None = None,
+    writes: Given | Sequence[Given] = (), reads: Given | Sequence[Given] = (), *, dtype: Any = None, vector: int | None = None,
+    ldmatrix: bool = False, warp: int | None = None, banks: int | None = None, bank_bytes: int | None = None,
+    max_steps: int | None = None, progress: Progress | None = None,
 ) -> Result:  # fmt: skip
     """The layout in shared memory with the fewest wavefronts for the register layouts that write and read a tile.
 
-    ``memory`` of the result is a TileLayout: plain, swizzled or with padded rows. The operation `swizzle` of docs/query.md.
+    ``memory`` of the result is a TileLayout: plain, swizzled or with padded rows; ``cute`` is the text of CuTe. The operation
+    `swizzle` of docs/query.md.
 
     >>> s = swizzle("spatial(1, 32).local(32, 1)", "column_spatial(32, 1).local(1, 32)", dtype="f32")
     >>> s.memory.swizzle, s.wavefronts, s.row_major
     (Swizzle(base=2, bits=3, shift=3), 64, 288)
+    >>> s.cute
+    'Sw<3,2,3> o 0 o (32,32):(32,1)'
     """
     found = op(
-        "swizzle", writes=_texts(writes), reads=_texts(reads), dtype=element_type(dtype), ldmatrix=ldmatrix, warp=warp,
-        banks=banks, bank_bytes=bank_bytes, max_steps=max_steps, progress=progress,
+        "swizzle", writes=_texts(writes), reads=_texts(reads), dtype=_type(dtype), vector=vector,
+        ldmatrix=ldmatrix, warp=warp, banks=banks, bank_bytes=bank_bytes, max_steps=max_steps, progress=progress,
     )  # fmt: skip
     return Result({**found, "memory": TileLayout(found["memory"])})
 
@@ -75,7 +86,7 @@ class Conversion(Result):
 
 
 def convert(
-    source: Given, target: Given, dtype: Any, *, through: str | None = None, warp: int | None = None,
+    source: Given, target: Given, dtype: Any = None, *, through: str | None = None, warp: int | None = None,
     max_steps: int | None = None, progress: Progress | None = None,
 ) -> Conversion:  # fmt: skip
     """How the threads convert a tile from one register layout to another: the operation `convert` of docs/query.md.
@@ -90,7 +101,7 @@ def convert(
     True
     """
     request = {
-        "from": str(source), "to": str(target), "dtype": element_type(dtype), "through": through, "warp": warp,
+        "from": str(source), "to": str(target), "dtype": _type(dtype), "through": through, "warp": warp,
         "max_steps": max_steps,
     }  # fmt: skip
     found = _convert(request, progress)

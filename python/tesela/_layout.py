@@ -95,6 +95,8 @@ class Translation(NamedTuple):
             return f"; a bit of the place moves {found['bit']}"
         if "index2" in found:
             return f"; elements {found['index']} and {found['index2']} are both at place {found['place']}"
+        if "expected" not in found:
+            return f"; element {found['index']} is at place {found['place']}, but in no text that agrees before it"
         return f"; element {found['index']} is at place {found['place']} instead of {found['expected']}"
 
     @classmethod
@@ -105,6 +107,7 @@ class Translation(NamedTuple):
             1: {"index": index, "place": answer.place, "expected": answer.expected},
             2: {"index": index, "index2": index2, "place": answer.place},
             3: {"bit": index},
+            4: {"index": index, "place": answer.place},
         }.get(answer.contradiction)
         return cls(
             verdict, None if verdict == "impossible" else text, tuple(answer.shape[: answer.rank]), answer.places,
@@ -613,16 +616,18 @@ def layout(
 
 def choose(
     shape: Layout | str, target: str = "tpu", *, alternative_16bit: bool = False, large_tile: bool = False,
-    early_tpu: bool = False, argument: bool = False,
+    early_tpu: bool = False, argument: bool = False, order: bool = False,
 ) -> Layout:  # fmt: skip
     """The layout that a compiler would give an array: the operation `choose` of docs/query.md. Tiles in the text do not matter.
 
     >>> choose("bf16[20,200]")
     layout('bf16[20,200]{1,0:T(8,128)(2,1)}')
+    >>> choose("f32[300,12]", "v5e", argument=True, order=True)
+    layout('f32[300,12]{0,1:T(8,128)}')
     """
     found = op(
         "choose", shape=str(shape), target=target, alternative_16bit=alternative_16bit, large_tile=large_tile,
-        early_tpu=early_tpu, argument=argument,
+        early_tpu=early_tpu, argument=argument, order=order,
     )  # fmt: skip
     return layout(found["layout"])
 

@@ -24,15 +24,17 @@ TRANSFORMS = {"none": 0, "swap": 1, "convert": 2, "split": 3, "merge": 4}
 
 
 def places_of(shape: Layout) -> NDArray[Any]:
-    """Empty memory for all places of a layout: elements of its type where they are whole bytes as NumPy has them, else bytes."""
+    """Memory for all places of a layout: elements of its type where they are whole bytes as NumPy has them, else bytes. A copy fills
+    it, except for gaps between strides, which relations may have; these are zeros."""
+    make = np.zeros if shape.kind == "relation" else np.empty
     if shape.device_type is not None:
         try:
             dtype = numpy_dtype(shape.device_type)
         except TypeError:
-            return np.empty(shape.nbytes, np.uint8)
+            return make(shape.nbytes, np.uint8)
         if dtype.itemsize * 8 == shape.bits:
-            return np.empty(shape.physical_shape, dtype)
-    return np.empty(shape.nbytes, np.uint8)
+            return make(shape.physical_shape, dtype)
+    return make(shape.nbytes, np.uint8)
 
 
 class Plan:
@@ -148,10 +150,14 @@ def _sides(src: Layout | str, dst: Layout | str) -> tuple[Layout, Layout]:
 
 
 def layout_for(text: Layout | str, shape: tuple[int, ...], element: str) -> Layout:
-    """A layout; one in braces alone is that of an array of this shape and type."""
-    if isinstance(text, str) and text.lstrip().startswith(("{", "Layout", "DeviceLocalLayout")):
-        return layout(text, shape, element)
-    return layout(text)
+    """A layout; type and dims that its text lacks are those of an array of this shape and type."""
+    if isinstance(text, Layout):
+        return text
+    found = layout(text, shape, element)
+    if found.element_type is not None or found._axes != 1 or found.bits != 8:
+        return found
+    text = str(found.translate("map").text)  # a tile, which has no type
+    return layout(text.replace(") ->", f") of {element} ->", 1))
 
 
 def plan(

@@ -5,6 +5,10 @@
  * Each dim d has leaves of steps 1 = p_0 < p_1 < ..., each a multiple of the one before; leaf k is x_d / p_k % (p_k+1 / p_k). The place is
  * the offset plus the sum of leaf * stride, then a shifted XOR. The form is coalesced, so it is the only one: the first
  * element along d that the leaves found so far miss is the step of the next leaf, or nothing else agrees.
+ *
+ * layout/factor.h finds other digits: of any steps, of several dims joined, on several axes, of places that only grow. Modes need steps
+ * that divide each other; they may run backwards, and an XOR may follow. Places 0 1 5 10 11 15 are digits of steps 1, 2, 3, but not
+ * modes; 3 2 1 0 are modes, but not digits.
  */
 #ifndef TESELA_CUTE_FACTOR_H
 #define TESELA_CUTE_FACTOR_H

@@ -15,7 +15,7 @@
 
 /* Every leaf has an extent of 2 or more and the size is at most 2^60, so 60 leaves and 60 floors on each side are enough. Boxes
  * are halved at most FIT_STEPS times. */
-enum { FIT_LEAVES = 64, FIT_FLOORS = 128, FIT_STEPS = 1 << 18 };
+enum { FIT_LEAVES = 64, FIT_FLOORS = 128, FIT_STEPS = 1 << 18, FIT_EVENTS = 8 };
 
 /* floor((start + sum of digit[j] * part[j]) / period), part[j] in (-period/2, period/2], times jump. */
 typedef struct fit_floor {
@@ -145,6 +145,28 @@ static bool cute_is_linear(const fit *f, const int64_t *low, const int64_t *high
   return most == 0;
 }
 
+/* The first coordinate with a difference among those of the first leaf, from one jump of a floor to the next, or -1: none up to some
+ * jump. Most contradictions are there, and boxes find them late. */
+static int64_t cute_first_in_leaf(const fit *f) {
+  for (int64_t i = 0, events = 0; i < f->extent[0] && events < FIT_EVENTS; events++) {
+    int64_t next = f->extent[0];
+    uint64_t value = f->constant + f->slope[0] * (uint64_t)i;
+    for (int32_t k = 0; k < f->n_floors; k++) {
+      const fit_floor *term = &f->floor[k];
+      const int64_t part = term->part[0], at = term->start + part * i;
+      const int64_t quotient = cute_floor_quotient(at, term->period), rest = at - quotient * term->period;
+      value += term->jump * (uint64_t)quotient;
+      if (part == 0) continue;
+      const int64_t steps = part > 0 ? (term->period - rest + part - 1) / part : rest / -part + 1;
+      if (steps < next - i) next = i + steps;
+    }
+    if (value != 0) return i;
+    if (f->slope[0] != 0 && next > i + 1) return i + 1;
+    i = next;
+  }
+  return -1;
+}
+
 /* The first coordinate with a difference; the size of B if both sides are equal; -1: undecided after FIT_STEPS. */
 static int64_t cute_first_difference(fit *f) {
   struct {
@@ -154,6 +176,8 @@ static int64_t cute_first_difference(fit *f) {
   } cut[FIT_LEAVES * 2];
   int64_t low[FIT_LEAVES], high[FIT_LEAVES], best = f->mode[f->n_modes];
   int32_t depth = 0, leaf = 0;
+  const int64_t early = f->n > 0 ? cute_first_in_leaf(f) : -1;
+  if (early >= 0) return early;
   for (int32_t j = 0; j < f->n; j++) {
     low[j] = 0;
     high[j] = f->extent[j] - 1;

@@ -194,9 +194,19 @@ static bool factor_read(const tesela_layout *layout, int32_t d, tesela__factors 
   return whole;
 }
 
-tesela_status tesela__factor_dims(const tesela_layout *layout, int32_t n, const int32_t *dims,
-                                  tesela__factors *out, tesela__no_factors *why, int64_t *at,
-                                  tesela_error *err) {
+/* The first step that does not divide `extent`, or is not a multiple of the one before; 0: none. */
+static int64_t factor_uneven(const tesela__factors *factors, int64_t extent) {
+  for (int32_t k = 1; k < factors->n; k++) {
+    int64_t step = factors->factor[k].step;
+    if (step % factors->factor[k - 1].step != 0 || extent % step != 0) return step;
+  }
+  return 0;
+}
+
+/* `even`: 0, or stop at a step that does not cut this extent evenly. */
+static tesela_status factor_find(const tesela_layout *layout, int32_t n, const int32_t *dims, int64_t even,
+                                 tesela__factors *out, tesela__no_factors *why, int64_t *at,
+                                 tesela_error *err) {
   tesela_layout only;
   int64_t start[TESELA_MAX_AXES], elements = 1;
   const int64_t zero[TESELA_MAX_RANK] = {0};
@@ -205,6 +215,8 @@ tesela_status tesela__factor_dims(const tesela_layout *layout, int32_t n, const 
   for (int32_t k = 0; k < n; k++) elements *= layout->shape[dims[k]];
   if (elements < 2) return TESELA_OK;
   if (n == 1 && factor_read(layout, dims[0], out)) {
+    *at = even ? factor_uneven(out, even) : 0;
+    if (*at > 0) *why = TESELA__UNEVEN;
     factor_extents(out, elements);
     return TESELA_OK;
   }
@@ -213,9 +225,22 @@ tesela_status tesela__factor_dims(const tesela_layout *layout, int32_t n, const 
   (void)tesela_layout_place_of(&only, zero, start, NULL);
   for (*at = 1; *at < elements && status == TESELA_OK;) {
     *why = profile_factor_add(&only, n, *at, start, out);
+    if (*why == TESELA__HAS_FACTORS && even && factor_uneven(out, even) > 0) *why = TESELA__UNEVEN;
     if (*why != TESELA__HAS_FACTORS) return TESELA_OK;
     status = factor_compare_window(&only, n, out, start, elements, at, err);
   }
   factor_extents(out, elements);
   return status;
+}
+
+tesela_status tesela__factor_dims(const tesela_layout *layout, int32_t n, const int32_t *dims,
+                                  tesela__factors *out, tesela__no_factors *why, int64_t *at,
+                                  tesela_error *err) {
+  return factor_find(layout, n, dims, 0, out, why, at, err);
+}
+
+tesela_status tesela__factor_even(const tesela_layout *layout, int32_t d, int64_t extent,
+                                  tesela__factors *out, tesela__no_factors *why, int64_t *at,
+                                  tesela_error *err) {
+  return factor_find(layout, 1, &d, extent, out, why, at, err);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * factor.h - the digits of dims, found from their places alone: the first step of each conversion from the core.
+ * cute/cute_factor.h finds those of CuTe, with an XOR, and says how they differ.
  */
 #ifndef TESELA_SRC_FACTOR_H
 #define TESELA_SRC_FACTOR_H
@@ -28,7 +29,8 @@ typedef enum tesela__no_factors {
   TESELA__HAS_FACTORS,
   TESELA__BACKWARDS, /* an element is before element 0 */
   TESELA__TWO_AXES,  /* a digit would move on two axes */
-  TESELA__MANY_FACTORS
+  TESELA__MANY_FACTORS,
+  TESELA__UNEVEN /* tesela__factor_even: a digit begins where it does not cut the extent evenly */
 } tesela__no_factors;
 
 /* The layout with the first copy of each element alone, and strides of copies that are not negative. *turned: a swizzle turns the
@@ -44,6 +46,11 @@ tesela_status tesela__only_dims(const tesela_layout *layout, int32_t n, const in
  * has. `layout` has one copy of each element. Without such digits *why has the reason, and *at is the number of the first element that
  * contradicts. TESELA_E_UNSUPPORTED as tesela_layout_compare. */
 tesela_status tesela__factor_dims(const tesela_layout *layout, int32_t n, const int32_t *dims,
+                                  tesela__factors *out, tesela__no_factors *why, int64_t *at,
+                                  tesela_error *err);
+
+/* The same for one dim, whose digits must cut `extent` evenly: the extent of the dim, or of a larger one that it is the first part of. */
+tesela_status tesela__factor_even(const tesela_layout *layout, int32_t d, int64_t extent,
                                   tesela__factors *out, tesela__no_factors *why, int64_t *at,
                                   tesela_error *err);
 

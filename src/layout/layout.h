@@ -53,6 +53,10 @@ typedef enum tesela__sharing {
 } tesela__sharing;
 tesela__sharing tesela__places_shared(const tesela_layout *layout, int32_t target);
 
+/* Two elements at one place of the only axis; false if none are found. O(digits) and the search. */
+bool tesela__find_shared(const tesela_layout *layout, int64_t a[TESELA_MAX_RANK], int64_t b[TESELA_MAX_RANK],
+                         int64_t *place);
+
 /* Find the values q of the digits of an interleaved target, whose sum is `place`; false: not of an element. */
 bool tesela__value_at(const tesela_layout *layout, int32_t target, int64_t place, int64_t *q);
 

@@ -23,7 +23,7 @@
  */
 #include "layout/layout.h"
 
-enum { OVERLAP_STEPS = 1 << 14 };
+enum { OVERLAP_STEPS = 1 << 14, OVERLAP_FIRST = 512 };
 
 /* A digit of the target, the largest stride first. */
 typedef struct overlap_level {
@@ -206,6 +206,72 @@ tesela__sharing tesela__places_shared(const tesela_layout *layout, int32_t targe
   if (!overlap_start(&search, layout, target, true)) return TESELA__PLACES_UNDECIDED;
   if (overlap_find(&search, 0, above)) return TESELA__PLACES_SHARED;
   return search.undecided ? TESELA__PLACES_UNDECIDED : TESELA__PLACES_UNIQUE;
+}
+
+/* The elements of two values of one target's digits, all other digits 0. */
+static bool overlap_elements(const overlap_search *search, int64_t *a, int64_t *b) {
+  const tesela_layout *layout = search->layout;
+  int64_t above[TESELA_MAX_DIGITS], below[TESELA_MAX_DIGITS];
+  overlap_values(search, above, below);
+  for (int32_t d = 0; d < layout->rank; d++)
+    if (!tesela__put_together(layout, d, above, &a[d]) || !tesela__put_together(layout, d, below, &b[d]))
+      return false;
+  return true;
+}
+
+static bool overlap_same_place(const tesela_layout *layout, const int64_t *a, const int64_t *b,
+                               int64_t *place) {
+  int64_t other;
+  bool different = false; /* values of a replica are of one element */
+  for (int32_t d = 0; d < layout->rank; d++) different = different || a[d] != b[d];
+  return different && tesela_layout_place_of(layout, a, place, NULL) == TESELA_OK &&
+         tesela_layout_place_of(layout, b, &other, NULL) == TESELA_OK && *place == other;
+}
+
+/* Of the first elements, row-major, the first that is where an earlier one is. */
+static bool overlap_try_first(const tesela_layout *layout, int64_t *a, int64_t *b, int64_t *place) {
+  int64_t at[OVERLAP_FIRST];
+  for (int32_t d = 0; d < layout->rank; d++) b[d] = 0;
+  for (int32_t n = 0; n < OVERLAP_FIRST; n++) {
+    if (tesela_layout_place_of(layout, b, &at[n], NULL) != TESELA_OK) return false;
+    for (int32_t i = 0; i < n; i++)
+      if (at[i] == at[n]) {
+        int64_t rest = i;
+        for (int32_t d = layout->rank - 1; d >= 0; d--) {
+          a[d] = rest % layout->shape[d];
+          rest /= layout->shape[d];
+        }
+        *place = at[n];
+        return true;
+      }
+    int32_t d = layout->rank - 1;
+    while (d >= 0 && ++b[d] == layout->shape[d]) b[d--] = 0;
+    if (d < 0) return false;
+  }
+  return false;
+}
+
+bool tesela__find_shared(const tesela_layout *layout, int64_t a[TESELA_MAX_RANK], int64_t b[TESELA_MAX_RANK],
+                         int64_t *place) {
+  if (layout->n_axes != 1) return false;
+  if (overlap_try_first(layout, a, b, place)) return true;
+  for (int32_t i = 0; i < layout->n_active; i++) {
+    const tesela_digit *digit = &layout->digit[i];
+    if (digit->stride != 0 || digit->source < 0 || digit->source >= layout->rank ||
+        layout->shape[digit->source] <= digit->step)
+      continue;
+    for (int32_t d = 0; d < layout->rank; d++) a[d] = b[d] = 0;
+    b[digit->source] = digit->step;
+    if (overlap_same_place(layout, a, b, place)) return true;
+  }
+  for (int32_t target = 0; target < 1 + layout->n_joins; target++) {
+    overlap_search search = {.steps_left = OVERLAP_STEPS};
+    int64_t above[TESELA_MAX_DIGITS];
+    if (overlap_start(&search, layout, target, true) && overlap_find(&search, 0, above) &&
+        overlap_elements(&search, a, b) && overlap_same_place(layout, a, b, place))
+      return true;
+  }
+  return false;
 }
 
 bool tesela__value_at(const tesela_layout *layout, int32_t target, int64_t place, int64_t *q) {

@@ -67,7 +67,7 @@ static tesela_status linear_not_alone(const linear_candidate *c, int32_t u, uint
     if (others >> i & 1) answer->index2[c->unit[i].dim] |= (int64_t)1 << c->unit[i].bit;
   for (int32_t d = 0; d < layout->rank; d++) inside = inside && answer->index2[d] < layout->shape[d];
   (void)tesela_layout_place_of(layout, answer->index, place, NULL);
-  answer->contradiction = TESELA_CONTRADICTION_SHARED;
+  answer->contradiction = inside ? TESELA_CONTRADICTION_SHARED : TESELA_CONTRADICTION_ELEMENT;
   answer->place = place[0];
   return linear_impossible(answer, inside ? "two elements share a place"
                                           : "an element is at a place of the padding to powers of two");
@@ -184,7 +184,7 @@ static int32_t linear_padded_dim(const linear_candidate *c, const int32_t *top, 
 }
 
 /* Bits of the dims and of the axes. The places that hold no element become elements: *added receives the new element bit of each
- * place bit that is not a pivot. false: there is no dim to extend. */
+ * place bit that is not a pivot. false: no dim can be extended. */
 static bool linear_extend(const linear_candidate *c, uint64_t pivots, tesela_linear *out, int32_t *added_dim,
                           int32_t *added_bit) {
   int32_t top[TESELA_MAX_RANK];

@@ -74,10 +74,10 @@ static const tesela__notation_row any_rows[] = {
     {.facts = {"verbose", "a tensor of a oneDNN verbose line",
                "onednn_verbose,v1,primitive,exec,cpu,reorder,jit:uni,undef,src_f32::blocked:acdb::f0 "
                "dst_f32::blocked:abcd::f0,,,2x3x4x5,0.1",
-               TESELA_TAKES_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), false},
+               TESELA_TAKES_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), true},
      .looks_like = tesela__looks_verbose,
      .read = tesela__verbose_read,
-     .write = tesela__onednn_write},
+     .write = tesela__verbose_write},
     {.facts = {"mlir", "an MLIR layout", "memref<4x8xf32, strided<[8, 1]>>", TESELA_TAKES_ARRAY,
                TESELA__KIND(TESELA_KIND_RELATION), true},
      .looks_like = tesela__looks_mlir,
@@ -106,19 +106,22 @@ static const tesela__notation_row any_rows[] = {
      .read = tesela__mosaic_read,
      .write = tesela__mosaic_write},
     {.facts = {"iree", "an IREE encoding", "#iree_encoding.padding<[0, 64]>", TESELA_NEEDS_ARRAY,
-               TESELA__KIND(TESELA_KIND_RELATION), false},
+               TESELA__KIND(TESELA_KIND_RELATION), true},
      .looks_like = tesela__looks_iree,
-     .read = tesela__iree_read},
+     .read = tesela__iree_read,
+     .write = tesela__iree_write},
     {.facts = {"xegpu", "an XeGPU layout", "#xegpu.layout<lane_layout = [1, 16], lane_data = [1, 1]>",
-               TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), false},
+               TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), true},
      .looks_like = tesela__looks_xegpu,
-     .read = tesela__xegpu_read},
+     .read = tesela__xegpu_read,
+     .write = tesela__xegpu_write},
     {.facts = {"mosaicgpu", "a Mosaic GPU layout",
                "TiledLayout(tiling=Tiling(tiles=((64, 8), (16, 8), (8, 8), (2,))), warp_dims=(-7,), "
                "lane_dims=(-3, -2), vector_dim=-1)",
-               TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), false},
+               TESELA_NEEDS_ARRAY, TESELA__KIND(TESELA_KIND_RELATION), true},
      .looks_like = tesela__looks_mosaicgpu,
-     .read = tesela__mosaicgpu_read},
+     .read = tesela__mosaicgpu_read,
+     .write = tesela__mosaicgpu_write},
     {.facts = {"affine_map", "an affine map of MLIR",
                "f32[64,64] affine_map<(d0, d1) -> (d0 floordiv 8, d1, d0 mod 8)>", TESELA_NEEDS_ARRAY,
                TESELA__KIND(TESELA_KIND_RELATION), true},
@@ -148,9 +151,10 @@ static const tesela__notation_row any_rows[] = {
      .read = tesela__numpy_read,
      .write = tesela__numpy_write},
     {.facts = {"einops", "an einops pattern", "f32[2,12,3] b (h w) c -> b h w c h=4", TESELA_NEEDS_ARRAY,
-               TESELA__KIND(TESELA_KIND_RELATION), false},
+               TESELA__KIND(TESELA_KIND_RELATION), true},
      .looks_like = tesela__looks_einops,
-     .read = tesela__einops_read},
+     .read = tesela__einops_read,
+     .write = tesela__einops_write},
 };
 
 enum { ANY_ROWS = sizeof any_rows / sizeof any_rows[0], ANY_NAMES = 200 };
@@ -226,9 +230,18 @@ int tesela__notation_claims(const char *text, size_t length) {
   return claims;
 }
 
+static const char *any_name(const void *user, int32_t i) {
+  (void)user;
+  return i < ANY_ROWS ? any_rows[i].facts.name : NULL;
+}
+
 tesela_status tesela__fail_target(const char *name, tesela_error *err) {
   char names[ANY_NAMES];
+  const char *near = tesela_nearest(name, strlen(name), any_name, NULL);
   any_list_names(true, names, sizeof names);
+  if (near && strcmp(near, name) != 0)
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "unknown notation '%.40s'; did you mean %s?", name,
+                        near);
   return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "%s notation '%.40s'; expected %s, shared or global",
                       tesela__notation_row_of(name) ? "cannot write the" : "unknown", name, names);
 }
@@ -246,9 +259,11 @@ static tesela_status any_find_wanted(const char *name, size_t length, int64_t at
       *wanted = (any_wanted){any_rows[i].facts.name, any_rows[i].facts.words, (tesela_kind)0, &any_rows[i]};
       return TESELA_OK;
     }
+  const char *near = tesela_nearest(name, length, any_name, NULL);
   any_list_names(false, names, sizeof names);
-  return tesela__fail(err, TESELA_E_UNSUPPORTED, at, "unknown notation '%.*s'; expected %s, shared or global",
-                      length < 40 ? (int)length : 40, name, names);
+  return tesela__fail(err, TESELA_E_UNSUPPORTED, at, "unknown notation '%.*s'; %s%s%s",
+                      length < 40 ? (int)length : 40, name, near ? "did you mean " : "expected ",
+                      near ? near : names, near ? "?" : ", shared or global");
 }
 
 static bool any_allows(const any_wanted *wanted, const tesela__notation_row *row) {
@@ -280,9 +295,11 @@ static tesela_status any_split(const char *text, size_t length, const char *dema
   while (at < length && any_blank(text[at])) at++;
   while (at + n < length && ((text[at + n] >= 'a' && text[at + n] <= 'z') || text[at + n] == '_')) n++;
   if (n > 0 && at + n < length && text[at + n] == ':') {
-    status = any_find_wanted(text + at, n, (int64_t)at, &t->named, err);
-    t->used = at + n + 1;
-    for (at = t->used; at < length && any_blank(text[at]);) at++;
+    bool tensor = tesela__looks_verbose(text + at, length - at); /* src:f32::blocked:abcd::f0 */
+    status = any_find_wanted(text + at, n, (int64_t)at, &t->named, tensor ? NULL : err);
+    if (status == TESELA_OK || !tensor) t->used = at + n + 1;
+    if (tensor) status = TESELA_OK;
+    for (at = t->used > at ? t->used : at; at < length && any_blank(text[at]);) at++;
   }
   t->text = text + at;
   t->at = at;
@@ -353,10 +370,14 @@ static tesela_status any_shift(tesela_status status, size_t by, tesela_xla_repai
   return status;
 }
 
-/* Can a layout of this row satisfy the request? A device layout may become an XLA layout, a relation any of the other kinds. */
+/* Can a layout of this row satisfy the request? A device layout may become an XLA layout, both a tile in memory, a relation any of the
+ * other kinds. */
 static bool any_can_be(const any_wanted *wanted, const tesela__notation_row *row) {
+  const bool device = row->facts.kinds == TESELA__KIND(TESELA_KIND_DEVICE);
+  const bool memory = device || row->facts.kinds == TESELA__KIND(TESELA_KIND_XLA);
   return any_allows(wanted, row) || row->facts.kinds == TESELA__KIND(TESELA_KIND_RELATION) ||
-         (wanted->kind == TESELA_KIND_XLA && row->facts.kinds == TESELA__KIND(TESELA_KIND_DEVICE));
+         (wanted->kind == TESELA_KIND_XLA && device) ||
+         ((wanted->kind == TESELA_KIND_SHARED || wanted->kind == TESELA_KIND_GLOBAL) && memory);
 }
 
 static tesela_status any_refuse(const any_text *t, const any_wanted *wanted, const char *words,

@@ -12,25 +12,31 @@
 /* The bit of a kind in tesela_notation.kinds. */
 #define TESELA__KIND(kind) (UINT32_C(1) << (kind))
 
-/* Texts have no leading blanks; with TESELA_NEEDS_ARRAY the array before the layout is removed and passed in the
- * options. */
+/* Does the text, without blanks around it, begin like this notation? At most one notation answers true, except for
+ * real ties. */
+typedef bool tesela__row_looks(const char *text, size_t length);
+/* Sets out->kind and the value of that kind, and must use the whole text, which has no leading blanks. With
+ * TESELA_NEEDS_ARRAY the array before the layout is removed and passed in the options. */
+typedef tesela_status tesela__row_read(const char *text, size_t length,
+                                       const tesela_layout_read_options *options, tesela_any_layout *out,
+                                       tesela_error *err);
+typedef tesela_status tesela__row_print(const tesela_any_layout *any, const tesela_writer *to,
+                                        tesela_error *err);
+typedef tesela_status tesela__row_relate(const tesela_any_layout *any, tesela_layout *layout,
+                                         tesela_error *err);
+/* Writes any finished layout, without its array. *answer comes as TESELA_EXACT, with the layout's rank, shape and
+ * places; set what differs; of TESELA_VALID_PART and TESELA_NEEDS_PADDING either, since tesela_translate decides which.
+ * That no text exists is a verdict, not a failure; then nothing is written. */
+typedef tesela_status tesela__row_write(const tesela_layout *layout, const tesela_writer *to,
+                                        tesela_translation *answer, tesela_error *err);
+
 typedef struct tesela__notation_row {
   tesela_notation facts;
-  /* Does the text, without trailing blanks, begin like this notation? At most one notation answers true, except for
-   * real ties. */
-  bool (*looks_like)(const char *text, size_t length);
-  /* Sets out->kind and the value of that kind, and must use the whole text. options->array is set with
-   * TESELA_NEEDS_ARRAY. NULL: the notation is recognised, but not read yet. */
-  tesela_status (*read)(const char *text, size_t length, const tesela_layout_read_options *options,
-                        tesela_any_layout *out, tesela_error *err);
-  /* NULL for relations: `write` prints them, after their array. */
-  tesela_status (*print)(const tesela_any_layout *any, const tesela_writer *to, tesela_error *err);
-  /* NULL for relations, which have it. */
-  tesela_status (*to_layout)(const tesela_any_layout *any, tesela_layout *layout, tesela_error *err);
-  /* Writes any finished layout, without its array. *answer comes as TESELA_EXACT, with the layout's rank, shape and places; set
-   * what differs; of TESELA_VALID_PART and TESELA_NEEDS_PADDING either, tesela_translate decides which. That no text exists is a verdict, not a failure; then nothing is written. NULL: not a target. */
-  tesela_status (*write)(const tesela_layout *layout, const tesela_writer *to, tesela_translation *answer,
-                         tesela_error *err);
+  tesela__row_looks *looks_like;
+  tesela__row_read *read;        /* NULL: only written */
+  tesela__row_print *print;      /* NULL for relations: `write` prints them, after their array */
+  tesela__row_relate *to_layout; /* NULL for relations, which have it */
+  tesela__row_write *write;      /* NULL: not a target */
 } tesela__notation_row;
 
 /* ---- any.c ---- */
@@ -75,27 +81,12 @@ tesela_dtype tesela__given_dtype(const tesela_layout_read_options *options, int3
 /* The places of all axes. */
 tesela_status tesela__count_places(const tesela_layout *layout, int64_t *places, tesela_error *err);
 
-/* ---- recognize.c: looks_like of each ---- */
+/* ---- recognize.c ---- */
 
-bool tesela__looks_xla(const char *text, size_t length);
-bool tesela__looks_jax(const char *text, size_t length);
-bool tesela__looks_expression(const char *text, size_t length);
-bool tesela__looks_device(const char *text, size_t length);
-bool tesela__looks_map(const char *text, size_t length);
-bool tesela__looks_cute(const char *text, size_t length);
-bool tesela__looks_triton(const char *text, size_t length);
-bool tesela__looks_onednn(const char *text, size_t length);
-bool tesela__looks_verbose(const char *text, size_t length); /* memory/onednn_verbose.c */
-bool tesela__looks_mlir(const char *text, size_t length);
-bool tesela__looks_pack(const char *text, size_t length);
-bool tesela__looks_mosaic(const char *text, size_t length);
-bool tesela__looks_mosaicgpu(const char *text, size_t length);
-bool tesela__looks_iree(const char *text, size_t length);
-bool tesela__looks_xegpu(const char *text, size_t length);
-bool tesela__looks_axe(const char *text, size_t length);
-bool tesela__looks_tvm(const char *text, size_t length);
-bool tesela__looks_torch(const char *text, size_t length);
-bool tesela__looks_einops(const char *text, size_t length);
+tesela__row_looks tesela__looks_xla, tesela__looks_jax, tesela__looks_expression, tesela__looks_device,
+    tesela__looks_map, tesela__looks_cute, tesela__looks_triton, tesela__looks_onednn, tesela__looks_mlir,
+    tesela__looks_pack, tesela__looks_mosaic, tesela__looks_mosaicgpu, tesela__looks_iree,
+    tesela__looks_xegpu, tesela__looks_axe, tesela__looks_tvm, tesela__looks_torch, tesela__looks_einops;
 
 /* The length of the array that precedes a layout: 9 for "f32[3,5] Layout(..)". 0 without an array, or without text
  * after it. */
@@ -104,137 +95,44 @@ size_t tesela__array_before(const char *text, size_t length);
 /* Does a wrong text, which no notation claims, begin like a register layout or tile? */
 bool tesela__near_expression(const char *text, size_t length);
 
-/* ---- any_rows.c: read, print and to_layout of each ---- */
+/* ---- any_rows.c: values of their own ---- */
 
-tesela_status tesela__any_read_xla(const char *text, size_t length, const tesela_layout_read_options *options,
-                                   tesela_any_layout *out, tesela_error *err);
-tesela_status tesela__any_print_xla(const tesela_any_layout *any, const tesela_writer *to, tesela_error *err);
-tesela_status tesela__any_relate_xla(const tesela_any_layout *any, tesela_layout *layout, tesela_error *err);
-tesela_status tesela__any_read_jax(const char *text, size_t length, const tesela_layout_read_options *options,
-                                   tesela_any_layout *out, tesela_error *err);
-tesela_status tesela__any_print_jax(const tesela_any_layout *any, const tesela_writer *to, tesela_error *err);
-tesela_status tesela__any_read_expression(const char *text, size_t length,
-                                          const tesela_layout_read_options *options, tesela_any_layout *out,
-                                          tesela_error *err);
-tesela_status tesela__any_print_expression(const tesela_any_layout *any, const tesela_writer *to,
-                                           tesela_error *err);
-tesela_status tesela__any_relate_expression(const tesela_any_layout *any, tesela_layout *layout,
-                                            tesela_error *err);
-tesela_status tesela__any_read_device(const char *text, size_t length,
-                                      const tesela_layout_read_options *options, tesela_any_layout *out,
-                                      tesela_error *err);
-tesela_status tesela__any_print_device(const tesela_any_layout *any, const tesela_writer *to,
-                                       tesela_error *err);
-tesela_status tesela__any_relate_device(const tesela_any_layout *any, tesela_layout *layout,
-                                        tesela_error *err);
-tesela_status tesela__any_read_map(const char *text, size_t length, const tesela_layout_read_options *options,
-                                   tesela_any_layout *out, tesela_error *err);
-/* ---- any_write.c: write of each ---- */
+tesela__row_read tesela__any_read_xla, tesela__any_read_jax, tesela__any_read_expression,
+    tesela__any_read_device, tesela__any_read_map;
+tesela__row_print tesela__any_print_xla, tesela__any_print_jax, tesela__any_print_expression,
+    tesela__any_print_device;
+tesela__row_relate tesela__any_relate_xla, tesela__any_relate_expression, tesela__any_relate_device;
 
-tesela_status tesela__write_xla(const tesela_layout *layout, const tesela_writer *to,
-                                tesela_translation *answer, tesela_error *err);
-tesela_status tesela__write_jax(const tesela_layout *layout, const tesela_writer *to,
-                                tesela_translation *answer, tesela_error *err);
-tesela_status tesela__write_register(const tesela_layout *layout, const tesela_writer *to,
-                                     tesela_translation *answer, tesela_error *err);
-tesela_status tesela__write_shared(const tesela_layout *layout, const tesela_writer *to,
-                                   tesela_translation *answer, tesela_error *err);
-tesela_status tesela__write_global(const tesela_layout *layout, const tesela_writer *to,
-                                   tesela_translation *answer, tesela_error *err);
-tesela_status tesela__write_device(const tesela_layout *layout, const tesela_writer *to,
-                                   tesela_translation *answer, tesela_error *err);
+/* ---- any_write.c ---- */
 
-tesela_status tesela__map_write(const tesela_layout *layout, const tesela_writer *to,
-                                tesela_translation *answer, tesela_error *err);
+tesela__row_write tesela__write_xla, tesela__write_jax, tesela__write_register, tesela__write_shared,
+    tesela__write_global, tesela__write_device;
 
-/* ---- index/: read and write of each ---- */
+/* ---- map/, cute/, triton/ ---- */
 
-bool tesela__looks_affine_map(const char *text, size_t length);
-bool tesela__looks_index_map(const char *text, size_t length);
-/* affine_map<(d0, d1) -> (..)>, perhaps after "#name =": of the array in the options, its results row-major in memory. */
-tesela_status tesela__affine_map_read(const char *text, size_t length,
-                                      const tesela_layout_read_options *options, tesela_any_layout *out,
-                                      tesela_error *err);
-tesela_status tesela__affine_map_write(const tesela_layout *layout, const tesela_writer *to,
-                                       tesela_translation *answer, tesela_error *err);
-/* lambda n, c: (n, c // 16, c % 16), T.index_map(..) */
-tesela_status tesela__index_map_read(const char *text, size_t length,
-                                     const tesela_layout_read_options *options, tesela_any_layout *out,
-                                     tesela_error *err);
-tesela_status tesela__index_map_write(const tesela_layout *layout, const tesela_writer *to,
-                                      tesela_translation *answer, tesela_error *err);
+tesela__row_write tesela__map_write;
+tesela__row_read tesela__any_read_cute;
+tesela__row_write tesela__cute_write;
+tesela__row_read tesela__triton_read;
+tesela__row_write tesela__triton_write;
 
-/* b (h w) c -> b h w c h=4: the row-major order of the right side. */
-tesela_status tesela__einops_read(const char *text, size_t length, const tesela_layout_read_options *options,
-                                  tesela_any_layout *out, tesela_error *err);
-/* x.reshape(2, 3).transpose(1, 0): the row-major order of the result. */
-bool tesela__looks_numpy(const char *text, size_t length);
-tesela_status tesela__numpy_read(const char *text, size_t length, const tesela_layout_read_options *options,
-                                 tesela_any_layout *out, tesela_error *err);
-tesela_status tesela__numpy_write(const tesela_layout *layout, const tesela_writer *to,
-                                  tesela_translation *answer, tesela_error *err);
-/* The place of an element as code: never read. */
-bool tesela__looks_code(const char *text, size_t length);
-tesela_status tesela__c_write(const tesela_layout *layout, const tesela_writer *to,
-                              tesela_translation *answer, tesela_error *err);
-tesela_status tesela__cuda_write(const tesela_layout *layout, const tesela_writer *to,
-                                 tesela_translation *answer, tesela_error *err);
+/* ---- memory/ ---- */
 
-/* ---- memory/: read and write of each ---- */
+tesela__row_looks tesela__looks_verbose;
+tesela__row_read tesela__onednn_read, tesela__verbose_read, tesela__tvm_read, tesela__torch_read,
+    tesela__mlir_read, tesela__pack_read, tesela__mosaic_read, tesela__mosaicgpu_read, tesela__iree_read,
+    tesela__xegpu_read, tesela__axe_read;
+tesela__row_print tesela__axe_print_any;
+tesela__row_write tesela__onednn_write, tesela__verbose_write, tesela__tvm_write, tesela__torch_write,
+    tesela__mlir_write, tesela__pack_write, tesela__mosaic_write, tesela__mosaicgpu_write, tesela__iree_write,
+    tesela__xegpu_write, tesela__axe_write;
 
-tesela_status tesela__onednn_read(const char *text, size_t length, const tesela_layout_read_options *options,
-                                  tesela_any_layout *out, tesela_error *err);
-tesela_status tesela__onednn_write(const tesela_layout *layout, const tesela_writer *to,
-                                   tesela_translation *answer, tesela_error *err);
-tesela_status tesela__verbose_read(const char *text, size_t length, const tesela_layout_read_options *options,
-                                   tesela_any_layout *out, tesela_error *err);
-tesela_status tesela__tvm_read(const char *text, size_t length, const tesela_layout_read_options *options,
-                               tesela_any_layout *out, tesela_error *err);
-tesela_status tesela__tvm_write(const tesela_layout *layout, const tesela_writer *to,
-                                tesela_translation *answer, tesela_error *err);
-/* ---- cute/cute_read.c, cute/cute_write.c ---- */
+/* ---- index/ ---- */
 
-tesela_status tesela__any_read_cute(const char *text, size_t length,
-                                    const tesela_layout_read_options *options, tesela_any_layout *out,
-                                    tesela_error *err);
-tesela_status tesela__cute_write(const tesela_layout *layout, const tesela_writer *to,
-                                 tesela_translation *answer, tesela_error *err);
-
-/* ---- triton/triton_layout.c ---- */
-
-tesela_status tesela__triton_read(const char *text, size_t length, const tesela_layout_read_options *options,
-                                  tesela_any_layout *out, tesela_error *err);
-/* ---- triton/linear_write.c ---- */
-
-tesela_status tesela__triton_write(const tesela_layout *layout, const tesela_writer *to,
-                                   tesela_translation *answer, tesela_error *err);
-tesela_status tesela__torch_read(const char *text, size_t length, const tesela_layout_read_options *options,
-                                 tesela_any_layout *out, tesela_error *err);
-tesela_status tesela__torch_write(const tesela_layout *layout, const tesela_writer *to,
-                                  tesela_translation *answer, tesela_error *err);
-tesela_status tesela__mlir_read(const char *text, size_t length, const tesela_layout_read_options *options,
-                                tesela_any_layout *out, tesela_error *err);
-tesela_status tesela__mlir_write(const tesela_layout *layout, const tesela_writer *to,
-                                 tesela_translation *answer, tesela_error *err);
-tesela_status tesela__pack_read(const char *text, size_t length, const tesela_layout_read_options *options,
-                                tesela_any_layout *out, tesela_error *err);
-tesela_status tesela__pack_write(const tesela_layout *layout, const tesela_writer *to,
-                                 tesela_translation *answer, tesela_error *err);
-tesela_status tesela__axe_read(const char *text, size_t length, const tesela_layout_read_options *options,
-                               tesela_any_layout *out, tesela_error *err);
-tesela_status tesela__axe_write(const tesela_layout *layout, const tesela_writer *to,
-                                tesela_translation *answer, tesela_error *err);
-tesela_status tesela__axe_print_any(const tesela_any_layout *any, const tesela_writer *to, tesela_error *err);
-tesela_status tesela__mosaic_read(const char *text, size_t length, const tesela_layout_read_options *options,
-                                  tesela_any_layout *out, tesela_error *err);
-tesela_status tesela__mosaic_write(const tesela_layout *layout, const tesela_writer *to,
-                                   tesela_translation *answer, tesela_error *err);
-tesela_status tesela__iree_read(const char *text, size_t length, const tesela_layout_read_options *options,
-                                tesela_any_layout *out, tesela_error *err);
-tesela_status tesela__xegpu_read(const char *text, size_t length, const tesela_layout_read_options *options,
-                                 tesela_any_layout *out, tesela_error *err);
-tesela_status tesela__mosaicgpu_read(const char *text, size_t length,
-                                     const tesela_layout_read_options *options, tesela_any_layout *out,
-                                     tesela_error *err);
+/* c and cuda are never read; numpy and einops: the row-major order of the result. */
+tesela__row_looks tesela__looks_affine_map, tesela__looks_index_map, tesela__looks_numpy, tesela__looks_code;
+tesela__row_read tesela__affine_map_read, tesela__index_map_read, tesela__einops_read, tesela__numpy_read;
+tesela__row_write tesela__affine_map_write, tesela__index_map_write, tesela__einops_write,
+    tesela__numpy_write, tesela__c_write, tesela__cuda_write;
 
 #endif

@@ -97,9 +97,9 @@ tesela_status tesela_any_to_xla(const tesela_any_layout *any, tesela_xla_shape *
 
 bool tesela__any_may_become(const tesela_any_layout *any, tesela_kind kind) {
   const tesela_layout *layout = &any->relation;
-  const bool memory = any->kind == TESELA_KIND_RELATION && layout->n_axes == 1;
-  if (kind == TESELA_KIND_XLA) return memory || any->kind == TESELA_KIND_DEVICE;
-  if (kind == TESELA_KIND_SHARED || kind == TESELA_KIND_GLOBAL) return memory;
+  const bool memory = any->kind == TESELA_KIND_DEVICE || any->kind == TESELA_KIND_XLA ||
+                      (any->kind == TESELA_KIND_RELATION && layout->n_axes == 1);
+  if (kind == TESELA_KIND_XLA || kind == TESELA_KIND_SHARED || kind == TESELA_KIND_GLOBAL) return memory;
   return kind == TESELA_KIND_REGISTER && any->kind == TESELA_KIND_RELATION &&
          (tesela__axes_are_threads(layout) || tesela__axes_are_lanes(layout));
 }
@@ -120,7 +120,8 @@ tesela_status tesela__any_become(tesela_any_layout *any, tesela_kind kind, tesel
   } else {
     tesela_tile_memory memory;
     const tesela_tile_space space = kind == TESELA_KIND_SHARED ? TESELA_TILE_SHARED : TESELA_TILE_GLOBAL;
-    status = tesela_tile_memory_from_layout(&any->relation, space, &memory, &answer, err);
+    status = tesela_any_to_layout(any, &layout, err);
+    if (status == TESELA_OK) status = tesela_tile_memory_from_layout(&layout, space, &memory, &answer, err);
     if (status == TESELA_OK && answer.verdict == TESELA_EXACT) any->memory = memory;
   }
   if (status == TESELA_OK && answer.verdict != TESELA_EXACT)

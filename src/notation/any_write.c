@@ -4,6 +4,7 @@
  */
 #include "base/base.h"
 #include "notation/any.h"
+#include "xla/xla.h"
 
 /* ---- xla, jax --------------------------------------------------------------------------------------------------- */
 
@@ -22,8 +23,12 @@ tesela_status tesela__write_jax(const tesela_layout *layout, const tesela_writer
   tesela_status status = tesela_xla_from_layout(layout, &shape, answer, err);
   if (status != TESELA_OK || answer->verdict == TESELA_IMPOSSIBLE) return status;
   for (int32_t i = 0; i < shape.layout.n_tile_numbers; i++)
-    if (shape.layout.tile[i] == TESELA_XLA_COMBINE)
-      return tesela__impossible(answer, "only tiles that combine dims (*) express it; JAX's do not");
+    if (shape.layout.tile[i] == TESELA_XLA_COMBINE) {
+      status = tesela__xla_refute(layout, answer, err);
+      return status == TESELA_OK
+                 ? tesela__impossible(answer, "only tiles that combine dims (*) express it; JAX's do not")
+                 : status;
+    }
   shape.layout.tail = 1;
   return tesela_xla_print_jax(&shape.layout, to, NULL, err);
 }
@@ -35,7 +40,10 @@ tesela_status tesela__write_register(const tesela_layout *layout, const tesela_w
                                      tesela_translation *answer, tesela_error *err) {
   tesela_register registers;
   tesela_layout threads;
-  tesela_status status = tesela__axes_to_threads(layout, &threads, err);
+  tesela_error why;
+  tesela_status status = tesela__axes_to_threads(layout, &threads, &why);
+  if (status == TESELA_E_UNSUPPORTED) return tesela__impossible(answer, "%s", why.message);
+  if (status != TESELA_OK && err) *err = why;
   if (status == TESELA_OK) status = tesela_register_from_layout(&threads, &registers, answer, err);
   if (status != TESELA_OK || answer->verdict == TESELA_IMPOSSIBLE) return status;
   return tesela_register_print_expression(&registers, to, err);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "gpu/register/register.h"
 #include "notation/any.h"
 #include "notation/register/register_read.h"
 
@@ -113,20 +114,12 @@ bool tesela__looks_xla(const char *text, size_t length) {
 }
 
 bool tesela__looks_jax(const char *text, size_t length) {
-  return begins_call(text, length, "Layout|DeviceLocalLayout", '(');
+  return begins_call(text, length, "Layout|DeviceLocalLayout|Format", '(');
 }
 
 bool tesela__looks_map(const char *text, size_t length) { return begins_call(text, length, "map", '('); }
 
 /* ---- register layouts, tiles, device layouts ---------------------------------------------------------------- */
-
-static bool looks_family(const char *text, size_t length) {
-  int32_t n;
-  const tesela_fragment *fragment = tesela_fragments(&n);
-  for (int32_t i = 0; i < n; i++)
-    if (strlen(fragment[i].family) == length && memcmp(fragment[i].family, text, length) == 0) return true;
-  return false;
-}
 
 bool tesela__looks_expression(const char *text, size_t length) {
   tesela__function_call call;
@@ -134,7 +127,10 @@ bool tesela__looks_expression(const char *text, size_t length) {
   while (at < length && (text[at] == '(' || looks_space(text[at]))) at++;
   for (end = at; end < length && looks_name(text[end]);) end++;
   if (end == at || looks_has(text, length, "->")) return false;
-  if ((end == length || text[end] == '.') && looks_family(text + at, end - at)) return true;
+  const size_t next =
+      skip_space(text, length, end); /* of a fragment: a dot, an operator or the end of an expression */
+  if ((next == length || memchr(".*/)", text[next], 4)) && tesela__fragment_begins(text + at, end - at))
+    return true;
   return tesela__function_find(text + at, end - at, &call) && next_byte(text, length, end) == '(';
 }
 
@@ -173,6 +169,7 @@ bool tesela__looks_cute(const char *text, size_t length) {
   size_t end = 0;
   if (begins_call(text, length, "Sw|S|Swizzle|Layout|Shape|ComposedLayout", '<') ||
       begins_call(text, length, "make_layout|make_composed_layout|composition", '(') ||
+      begins_call(text, length, "smem_ptr|gmem_ptr|rmem_ptr|ptr", '[') ||
       looks_begin(text, length, "cute::") || looks_begin(text, length, "SW_"))
     return true;
   if (length > 0 && text[0] == '(') {
@@ -202,13 +199,14 @@ bool tesela__looks_triton(const char *text, size_t length) {
           text, length,
           "BlockedLayout|SliceLayout|DotOperandLayout|NVMMADistributedLayout|AMDMFMALayout|AMDWMMALayout|"
           "DistributedLinearLayout|SwizzledSharedLayout|NVMMASharedLayout|PaddedSharedLayout|"
-          "SharedLinearLayout|PartitionedSharedLayout|TensorMemoryLayout|TensorMemoryScalesLayout",
+          "SharedLinearLayout|PartitionedSharedLayout|TensorMemoryLayout|TensorMemoryScalesLayout|"
+          "AutoLayout|CoalescedLayout",
           '('))
     return true;
   const char *hash = length > 0 ? memchr(text, '#', length) : NULL;
   if (!hash) return false;
   if (looks_has(text, length, "#ttg.") || looks_has(text, length, "#ttng.") ||
-      looks_has(text, length, "#triton_"))
+      looks_has(text, length, "#triton_") || looks_begin(text, length, "#gluon."))
     return true;
   if (!looks_alias(text, length, (size_t)(hash - text), &end)) return false;
   if (text[0] == '#') return end == length || next_byte(text, length, end) == '\0' || text[end] == '<';
@@ -279,7 +277,7 @@ bool tesela__looks_mlir(const char *text, size_t length) {
   static const char *const parts[] = {"memref<", "affine_map<", "strided<", NULL};
   return length > 0 && memchr(text, '<', length) && looks_has_any(text, length, parts) &&
          !tesela__looks_pack(text, length) && !tesela__looks_affine_map(text, length) &&
-         !tesela__looks_triton(text, length);
+         !tesela__looks_triton(text, length) && !tesela__looks_iree(text, length);
 }
 
 /* affine_map<(d0) -> (d0)>, #map = affine_map<..> */
@@ -338,10 +336,28 @@ bool tesela__looks_tvm(const char *text, size_t length) {
   return l.n_blocks > 0 || (l.n_outer > 2 && letters_within(&l, "nchwdoigtlks"));
 }
 
-/* torch.Size([2, 3]) (3, 1); size=(2, 3), stride=(3, 1) */
+/* The end of the "(3, 5)" at `at`; 0: something else is there. */
+static size_t numbers_end(const char *text, size_t length, size_t at) {
+  if (at == length || text[at] != '(') return 0;
+  for (at++; at < length && text[at] != ')'; at++)
+    if (!looks_digit(text[at]) && text[at] != ',' && !looks_space(text[at])) return 0;
+  return at < length ? at + 1 : 0;
+}
+
+/* (3, 5) (5, 1), as print(x.shape, x.stride()) of a tuple */
+static bool looks_two_tuples(const char *text, size_t length) {
+  size_t at = numbers_end(text, length, 0);
+  if (at == 0) return false;
+  at = skip_space(text, length, at);
+  if (at < length && text[at] == ',') at = skip_space(text, length, at + 1);
+  at = numbers_end(text, length, at);
+  return at > 0 && skip_space(text, length, at) == length;
+}
+
+/* torch.Size([2, 3]) (3, 1); size=(2, 3), stride=(3, 1); (2, 3) (3, 1) */
 bool tesela__looks_torch(const char *text, size_t length) {
   size_t end = name_end(text, length, 0);
-  return begins_call(text, length, "Size", '(') ||
+  return begins_call(text, length, "Size", '(') || looks_two_tuples(text, length) ||
          (looks_one_of("size|stride|strides", text, 0, end) && next_byte(text, length, end) == '=');
 }
 
@@ -376,11 +392,9 @@ bool tesela__looks_numpy(const char *text, size_t length) {
   if (text[end] == '[') {
     const char *close = memchr(text + end, ']', length - end);
     size_t inner = close ? (size_t)(close - text) - end : 0;
-    return !memchr(text + end, '(', inner) && !tesela__looks_axe(text, length) &&
+    return !memchr(text + end, '(', inner) &&
            (looks_has(text + end, inner, ":") || looks_has(text + end, inner, "...") ||
             looks_has(text + end, inner, "None"));
-    return looks_has(text + end, inner, "::") || looks_has(text + end, inner, "[:") ||
-           looks_has(text + end, inner, "...") || looks_has(text + end, inner, "None");
   }
   if (text[end] != '.') return false;
   for (at = end + 1; at < length && looks_name(text[at]);) at++;

@@ -32,6 +32,10 @@ static tesela_status check_text(const tesela_layout *layout, const char *notatio
   tesela_status status = tesela_layout_read(text->text, text->length, &options, &any, err);
   if (status == TESELA_OK) status = tesela_any_to_layout(&any, &back, err);
   if (status == TESELA_OK) status = tesela__count_places(&back, &answer->text_places, err);
+  if (status == TESELA_OK && layout->dtype != TESELA_DTYPE_NONE && back.dtype == layout->dtype &&
+      back.bits != layout->bits)
+    return tesela__impossible(answer, "%s stores %s in %" PRId32 " bits; the layout has %" PRId32, notation,
+                              tesela_dtype_name(layout->dtype), back.bits, layout->bits);
   if (status == TESELA_OK) status = take_valid_part(layout, &back, err);
   if (status == TESELA_OK) status = tesela__compare_by_meaning(layout, &back, &difference, err);
   if (status == TESELA_OK && answer->verdict != TESELA_EXACT)
@@ -51,7 +55,8 @@ static tesela_status translate(const tesela__notation_row *row, const tesela_lay
   if (status != TESELA_OK || text->length >= text->capacity || answer->verdict == TESELA_IMPOSSIBLE)
     return status;
   if (row->read) status = check_text(layout, row->facts.name, text, answer, err);
-  if (status == TESELA_OK && to->write(to->user, text->text, text->length) != 0)
+  if (status == TESELA_OK && answer->verdict != TESELA_IMPOSSIBLE &&
+      to->write(to->user, text->text, text->length) != 0)
     status = tesela__fail(err, TESELA_E_STOPPED, -1, "the writer returned an error");
   return status;
 }

@@ -2,6 +2,8 @@
 /*
  * relayout_plan.c - create, describe and destroy plans.
  */
+#include <stdio.h>
+
 #include "relayout/solve.h"
 
 /* ---- lists ------------------------------------------------------------------------------------------------- */
@@ -114,8 +116,22 @@ static tesela_status check_shapes(const tesela_layout *dst, const tesela_layout 
   return TESELA_OK;
 }
 
+enum { SHARED_TEXT = 64 };
+
+/* "(2,3)", cut if it is long. */
+static const char *shared_index(int32_t rank, const int64_t *index, char text[SHARED_TEXT]) {
+  size_t n = 0;
+  for (int32_t d = 0; d < rank && n < SHARED_TEXT; d++)
+    n += (size_t)snprintf(text + n, SHARED_TEXT - n, "%c%" PRId64 "%s", d ? ',' : '(', index[d],
+                          d == rank - 1 ? ")" : "");
+  if (n >= SHARED_TEXT) memcpy(text + SHARED_TEXT - 4, "...", 4);
+  return text;
+}
+
 /* Check that elements of dst do not share places. */
 static tesela_status check_unique(const tesela_layout *dst, tesela_error *err) {
+  char text[2][SHARED_TEXT];
+  int64_t index[2][TESELA_MAX_RANK], place;
   bool overlap = dst->axis[0].overlap, shared = overlap && !dst->axis[0].undecided;
   for (int32_t j = 0; j < dst->n_joins; j++) {
     overlap = overlap || dst->join[j].overlap;
@@ -126,6 +142,10 @@ static tesela_status check_unique(const tesela_layout *dst, tesela_error *err) {
     shared = shared || (digit->stride == 0 && tesela__coordinate_extent(dst, digit->source) > digit->step);
   }
   if ((!overlap && !shared) || tesela__is_empty(dst)) return TESELA_OK;
+  if (tesela__find_shared(dst, index[0], index[1], &place))
+    return tesela__fail(
+        err, TESELA_E_UNSUPPORTED, -1, "elements of dst share places: %s and %s are both at %" PRId64,
+        shared_index(dst->rank, index[0], text[0]), shared_index(dst->rank, index[1], text[1]), place);
   return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
                       shared ? "elements of dst share places"
                              : "cannot decide whether elements of dst share places");

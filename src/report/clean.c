@@ -10,7 +10,7 @@
  * such a thing costs three walks of memchr, and a line without one is not copied. What is decoded is never longer than it was, so each buffer has room for one
  * line.
  */
-#include "report/scan.h"
+#include "report/report_state.h"
 
 enum { ESCAPE = '\033', DEPTH = TESELA__CLEAN_DEPTH, LONGEST_ENTITY = 10 };
 

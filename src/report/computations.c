@@ -93,6 +93,8 @@ bool tesela__computation_begin(tesela_report *report, tesela__span name, bool en
                         "memory may be counted, others may be missing",
                         module->where != TESELA__OUTSIDE ? "a computation starts before the last one ends"
                                                          : "a module has two ENTRY computations");
+  if (module->schedule && !tesela__schedule_computation_begin(module->schedule, name, entry, report->line))
+    return tesela__report_no_memory(report);
   module->serial = ++report->serial;
   module->entry_seen = module->entry_seen || entry;
   module->where = entry ? TESELA__ENTRY : is_fused_name(name) ? TESELA__FUSED : TESELA__WAITING;
@@ -108,7 +110,7 @@ bool tesela__computation_begin(tesela_report *report, tesela__span name, bool en
                     module->n_computations + 1))
     return tesela__report_no_memory(report);
   module->computation = computations;
-  uint64_t hash = tesela__report_hash(name.text, name.n);
+  uint64_t hash = tesela__text_hash(name.text, name.n);
   module->current = (int32_t)module->n_computations;
   module->index[computation_place(module, hash)] = module->current; /* of two with one name the later one */
   report->n_computations++;
@@ -118,6 +120,7 @@ bool tesela__computation_begin(tesela_report *report, tesela__span name, bool en
 }
 
 void tesela__computation_end(tesela_report *report) {
+  if (report->module.schedule) tesela__schedule_computation_end(report->module.schedule);
   report->module.where = TESELA__OUTSIDE;
   report->module.serial = ++report->serial;
 }
@@ -137,7 +140,7 @@ static bool keep_sighting(tesela_report *report, tesela__waiting *waiting, const
       {&waiting->opcode, sighting->opcode},
       {&waiting->op_name, tesela__hlo_metadata(sighting->rest, "op_name")},
       {&waiting->op_type, tesela__hlo_metadata(sighting->rest, "op_type")},
-      {&waiting->location, tesela__hlo_location(report, sighting->rest, room, sizeof room)},
+      {&waiting->location, tesela__hlo_location(&report->module.frames, sighting->rest, room, sizeof room)},
   };
   for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
     if (!(*parts[i].to = tesela__arena_copy(&module->text, &report->allocator, parts[i].from)))
@@ -217,7 +220,7 @@ bool tesela__computation_calls(tesela_report *report, tesela__span callee) {
   bool waits = module->where == TESELA__WAITING && !is_waiting_full(report);
   int32_t *first = waits ? &module->computation[module->current].first_call : &module->entry_call;
   module->call[module->n_calls] =
-      (tesela__call){.callee = tesela__report_hash(callee.text, callee.n), .next = *first};
+      (tesela__call){.callee = tesela__text_hash(callee.text, callee.n), .next = *first};
   *first = (int32_t)module->n_calls++;
   report->n_all_calls++;
   return true;

@@ -8,7 +8,7 @@
  * A line that lies in one chunk and needs no cleaning is read where it lies; only the unfinished end of a chunk is
  * copied.
  */
-#include "report/scan.h"
+#include "report/report_state.h"
 
 enum { MAX_INPUTS = 65536 }; /* what comes then is added to the last one */
 
@@ -41,7 +41,8 @@ tesela_status tesela_report_create(tesela_report **report, const tesela_report_o
       .line_bytes = limit_or(given.line_bytes, default_options.line_bytes),
       .shapes = tesela__min(limit_or(given.shapes, default_options.shapes), INT32_MAX / 8),
       .entries = tesela__min(limit_or(given.entries, default_options.entries), INT32_MAX / 8),
-      .waiting = tesela__min(limit_or(given.waiting, default_options.waiting), INT32_MAX / 8)};
+      .waiting = tesela__min(limit_or(given.waiting, default_options.waiting), INT32_MAX / 8),
+      .peak = given.peak};
   made->module.entry_call = made->module.first_waiting = made->module.first_layout = -1;
   made->memory.section = -1;
   made->held_by = SIZE_MAX;
@@ -56,9 +57,11 @@ void tesela_report_destroy(tesela_report *report) {
   tesela__module_release(&report->module, &memory);
   void *const owned[] = {report->carry,       report->fit,        report->value,  report->shape,
                          report->shape_index, report->array,      report->seen,   report->section,
-                         report->input,       report->clean.text, report->stream, report->wrap.text.text};
+                         report->input,       report->clean.text, report->stream, report->wrap.text.text,
+                         report->peak};
   for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) tesela__release(&memory, owned[i]);
   for (int i = 0; i < TESELA__CLEAN_DEPTH; i++) tesela__release(&memory, report->unescaped[i].text);
+  tesela__schedule_close(report->lives);
   tesela__arena_clear(&report->text, &memory);
   tesela__release(&memory, report);
 }

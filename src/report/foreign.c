@@ -2,7 +2,7 @@
 /*
  * foreign.c - what a file is that is not a compiler's text, by its first bytes.
  */
-#include "report/scan.h"
+#include "report/report_state.h"
 
 /* What starts with these bytes; "FILE" in `instead` stands for its name. */
 static const struct {

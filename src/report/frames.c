@@ -9,7 +9,7 @@
  * Metadata then says stack_frame_id=1 instead of source_file and source_line. Rows stand in order of their
  * numbers; one out of order, or beyond MAX_ROWS, ends its table: what refers to it has no line.
  */
-#include "report/scan.h"
+#include "report/report_state.h"
 
 enum { MAX_ROWS = 1 << 16 };
 
@@ -34,32 +34,32 @@ static int32_t number_of(tesela__span text, const char *key) {
 }
 
 /* Make room for row number `id` of a table; false in *fits if it is not the next one. */
-static bool next_row(tesela_report *report, void **rows, size_t size, size_t *capacity, size_t n, int32_t id,
-                     bool *fits) {
+static bool next_row(tesela__frames *frames, const tesela_allocator *allocator, void **rows, size_t size,
+                     size_t *capacity, size_t n, int32_t id, bool *fits) {
   *fits = id > 0 && (size_t)id == n + 1 && n < MAX_ROWS;
-  if (!*fits) report->module.frames.table = TESELA__TABLE_OTHER;
-  if (!*fits || tesela__grow(&report->allocator, rows, size, capacity, n + 1)) return true;
-  return tesela__report_no_memory(report);
+  if (!*fits) frames->table = TESELA__TABLE_OTHER;
+  return !*fits || tesela__grow(allocator, rows, size, capacity, n + 1);
 }
 
-static bool read_row(tesela_report *report, int32_t id, tesela__span row) {
-  tesela__frames *frames = &report->module.frames;
+static bool read_row(tesela__frames *frames, tesela__arena *text, const tesela_allocator *allocator,
+                     int32_t id, tesela__span row) {
   void *files = frames->file, *locations = frames->location, *stack = frames->frame;
   bool fits = false;
   switch (frames->table) {
   case TESELA__TABLE_FILES:
-    if (!next_row(report, &files, sizeof *frames->file, &frames->cap_files, frames->n_files, id, &fits))
+    if (!next_row(frames, allocator, &files, sizeof *frames->file, &frames->cap_files, frames->n_files, id,
+                  &fits))
       return false;
     frames->file = files;
     if (!fits || row.n < 2) return true;
     row = tesela__between(row.text + 1, row.text + row.n - 1); /* without quotes */
-    frames->file[frames->n_files] = tesela__arena_copy(&report->module.text, &report->allocator, row);
-    if (!frames->file[frames->n_files]) return tesela__report_no_memory(report);
+    frames->file[frames->n_files] = tesela__arena_copy(text, allocator, row);
+    if (!frames->file[frames->n_files]) return false;
     frames->n_files++;
     return true;
   case TESELA__TABLE_LOCATIONS:
-    if (!next_row(report, &locations, sizeof *frames->location, &frames->cap_locations, frames->n_locations,
-                  id, &fits))
+    if (!next_row(frames, allocator, &locations, sizeof *frames->location, &frames->cap_locations,
+                  frames->n_locations, id, &fits))
       return false;
     frames->location = locations;
     if (fits)
@@ -67,7 +67,8 @@ static bool read_row(tesela_report *report, int32_t id, tesela__span row) {
           (tesela__location){number_of(row, "file_name_id="), number_of(row, " line=")};
     return true;
   case TESELA__TABLE_FRAMES:
-    if (!next_row(report, &stack, sizeof *frames->frame, &frames->cap_frames, frames->n_frames, id, &fits))
+    if (!next_row(frames, allocator, &stack, sizeof *frames->frame, &frames->cap_frames, frames->n_frames, id,
+                  &fits))
       return false;
     frames->frame = stack;
     if (fits) frames->frame[frames->n_frames++] = number_of(row, "file_location_id=");
@@ -79,10 +80,10 @@ static bool read_row(tesela_report *report, int32_t id, tesela__span row) {
   return true;
 }
 
-bool tesela__frames_line(tesela_report *report, tesela__span line, bool *is_one) {
-  tesela__frames *frames = &report->module.frames;
+bool tesela__frames_line(tesela__frames *frames, tesela__arena *text, const tesela_allocator *allocator,
+                         tesela__span line, bool *is_one) {
   *is_one = false;
-  if (!report->module.open || line.n == 0) return true;
+  if (line.n == 0) return true;
   for (size_t i = 0; i < sizeof table_titles / sizeof table_titles[0]; i++) {
     if (strlen(table_titles[i].title) != line.n || memcmp(table_titles[i].title, line.text, line.n) != 0)
       continue;
@@ -97,11 +98,10 @@ bool tesela__frames_line(tesela_report *report, tesela__span line, bool *is_one)
     frames->table = TESELA__TABLE_NONE;
     return true;
   }
-  return read_row(report, number_of(line, ""), tesela__from(line, blank + 1));
+  return read_row(frames, text, allocator, number_of(line, ""), tesela__from(line, blank + 1));
 }
 
-bool tesela__frames_find(const tesela_report *report, int32_t id, tesela__span *file, int32_t *number) {
-  const tesela__frames *frames = &report->module.frames;
+bool tesela__frames_find(const tesela__frames *frames, int32_t id, tesela__span *file, int32_t *number) {
   if (id < 1 || (size_t)id > frames->n_frames) return false;
   int32_t location = frames->frame[id - 1];
   if (location < 1 || (size_t)location > frames->n_locations) return false;
@@ -110,6 +110,12 @@ bool tesela__frames_find(const tesela_report *report, int32_t id, tesela__span *
   *file = tesela__text(frames->file[name - 1]);
   *number = frames->location[location - 1].line;
   return true;
+}
+
+void tesela__frames_free(tesela__frames *frames, const tesela_allocator *allocator) {
+  tesela__release(allocator, (void *)frames->file);
+  tesela__release(allocator, frames->location);
+  tesela__release(allocator, frames->frame);
 }
 
 void tesela__frames_clear(tesela__frames *frames) {

@@ -10,7 +10,7 @@
  * Most lines of a dump are plain instructions and are known by tesela__hlo_plain alone; anything
  * else, and instructions after the prefix of a log, take the slower tesela__hlo_line.
  */
-#include "report/scan.h"
+#include "report/report_state.h"
 
 /* ---- module and computations --------------------------------------------------------------------------- */
 
@@ -86,6 +86,8 @@ static void note_broken(tesela_report *report, tesela__span line) {
   if (!report->module.open && !memchr(line.text, '=', line.n)) return;
   bool instruction = tesela__hlo_instruction_starts(p, end);
   bool header = report->module.open && tesela__hlo_starts(line) && !instruction;
+  if ((instruction || header) && report->module.schedule)
+    tesela__schedule_break(report->module.schedule, report->line, "a line cannot be read");
   if ((!instruction || report->module.where == TESELA__FUSED) && !header) return;
   tesela__report_note(report, TESELA_REPORT_BROKEN, report->line,
                       "a line starts like %s but is malformed; it is not counted: %.*s",
@@ -95,14 +97,19 @@ static void note_broken(tesela_report *report, tesela__span line) {
 
 bool tesela__hlo_line(tesela_report *report, tesela__span line, bool *is_one) {
   line = tesela__trim(line);
-  if (!tesela__frames_line(report, line, is_one)) return false;
+  *is_one = false;
+  if (report->module.open &&
+      !tesela__frames_line(&report->module.frames, &report->module.text, &report->allocator, line, is_one))
+    return tesela__report_no_memory(report);
   if (*is_one || line.n == 0) return true;
   *is_one = true;
   const char *module = tesela__find_by_start(line, "HloModule ");
   if (module && (module == line.text || !tesela__is_name(module[-1]))) {
     tesela__span rest = tesela__from(line, module + 10);
     tesela__span name = tesela__between(rest.text, tesela__skip_name(rest.text, rest.text + rest.n));
-    if (name.n > 0) return tesela__module_begin(report, name) && entry_layout(report, rest);
+    if (name.n > 0)
+      return tesela__module_begin(report, name) && entry_layout(report, rest) &&
+             tesela__peak_begin(report, rest);
   }
   if (tesela__looking_at(line.text, line.text + line.n, "BufferAssignment:")) {
     if (!tesela__module_end(report)) return false;

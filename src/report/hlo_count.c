@@ -5,7 +5,7 @@
  * Operands and attributes, where `T(1,0)` may be part of replica groups, are never searched for shapes; of a
  * few opcodes one attribute is looked for after the operands.
  */
-#include "report/scan.h"
+#include "report/report_state.h"
 
 /* Member `number` of a tuple, from its first character to the comma or parenthesis after it. A text other
  * than a tuple is its own only member. */
@@ -182,6 +182,10 @@ static bool is_opcode_word(tesela__span opcode, const char *word) {
 
 bool tesela__hlo_count(tesela_report *report, const tesela__instruction *instruction) {
   tesela__where where = report->module.where;
+  if (report->module.schedule &&
+      !tesela__schedule_add(report->module.schedule, instruction->name, instruction->shape,
+                            instruction->opcode, instruction->rest, instruction->root, report->line))
+    return tesela__report_no_memory(report);
   if (where == TESELA__FUSED) return true;
   report->module.outside_seen = report->module.outside_seen || where == TESELA__OUTSIDE;
   tesela_report_opcode_rule rule = tesela_report_opcode(instruction->opcode.text, instruction->opcode.n);

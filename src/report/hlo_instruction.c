@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "report/scan.h"
+#include "report/report_state.h"
 
 const char *tesela__skip_shape(const char *p, const char *end) {
   bool buffer = tesela__looking_at(p, end, "b(");
@@ -20,6 +20,7 @@ const char *tesela__skip_shape(const char *p, const char *end) {
 static bool read_instruction(const char *p, const char *end, tesela__instruction *out) {
   const char *name = p;
   p = tesela__skip_name(p, end);
+  out->root = false;
   out->name = tesela__between(name, p);
   if (p == name || !tesela__looking_at(p, end, " = ")) return false;
   const char *shape = p + 3;
@@ -37,9 +38,12 @@ static bool read_instruction(const char *p, const char *end, tesela__instruction
 
 bool tesela__hlo_plain(tesela__span line, tesela__instruction *out) {
   const char *end = line.text + line.n, *p = tesela__skip_blanks(line.text, end);
-  if (tesela__looking_at(p, end, "ROOT ")) p += 5;
+  bool root = tesela__looking_at(p, end, "ROOT ");
+  if (root) p += 5;
   if (p < end && *p == '%') p++;
-  return read_instruction(p, end, out);
+  bool is_one = read_instruction(p, end, out);
+  out->root = root;
+  return is_one;
 }
 
 bool tesela__hlo_instruction_starts(const char *p, const char *end) {
@@ -69,7 +73,10 @@ bool tesela__hlo_prefixed(tesela__span line, tesela__instruction *out) {
   for (const char *equal; (equal = tesela__find(rest, " =")); rest = tesela__from(line, equal + 2)) {
     const char *name = equal;
     while (name > line.text && tesela__is_name(name[-1])) name--;
-    if (read_instruction(name, line.text + line.n, out)) return true;
+    if (!read_instruction(name, line.text + line.n, out)) continue;
+    const char *before = name > line.text && name[-1] == '%' ? name - 1 : name;
+    out->root = before - line.text >= 5 && memcmp(before - 5, "ROOT ", 5) == 0;
+    return true;
   }
   return false;
 }
@@ -81,7 +88,8 @@ void tesela__hlo_label(tesela__span text, tesela__instruction *out) {
   /* "broadcast.6 = broadcast(bitcast.2)", a name alone, or an opcode alone */
   const char *name = p;
   p = tesela__skip_name(p, end);
-  *out = (tesela__instruction){tesela__between(name, p), {"", 0}, {"", 0}, text};
+  *out = (tesela__instruction){
+      .name = tesela__between(name, p), .shape = {"", 0}, .opcode = {"", 0}, .rest = text};
   if (!tesela__looking_at(p, end, " = ")) return;
   const char *opcode = p + 3;
   p = tesela__skip_name(opcode, end);
@@ -117,13 +125,13 @@ tesela__span tesela__hlo_metadata(tesela__span text, const char *key) {
   return tesela__between(value, end); /* cut */
 }
 
-tesela__span tesela__hlo_location(const tesela_report *report, tesela__span text, char *room, size_t size) {
+tesela__span tesela__hlo_location(const tesela__frames *frames, tesela__span text, char *room, size_t size) {
   tesela__span file = tesela__hlo_metadata(text, "source_file");
   const char *p = find_key(text, file.n > 0 ? "source_line" : "stack_frame_id"), *end = text.text + text.n;
   int32_t number = 0;
   if (!p) return file;
   for (; p < end && tesela__is_digit(*p) && number < INT32_MAX / 16; p++) number = number * 10 + (*p - '0');
-  if (file.n == 0 && !tesela__frames_find(report, number, &file, &number)) return file;
+  if (file.n == 0 && !tesela__frames_find(frames, number, &file, &number)) return file;
   int n = snprintf(room, size, "%.*s:%" PRId32, (int)tesela__min((int64_t)file.n, 400), file.text, number);
   return (tesela__span){room, n > 0 && (size_t)n < size ? (size_t)n : 0};
 }

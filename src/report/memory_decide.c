@@ -16,7 +16,7 @@
  */
 #include <stdlib.h>
 
-#include "report/scan.h"
+#include "report/report_state.h"
 
 /* ---- lines of a buffer assignment ---------------------------------------------------------------------- */
 

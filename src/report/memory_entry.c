@@ -6,7 +6,7 @@
  * once in the exception. An entry that equals one of an earlier report in number and every field is counted
  * in its own section but not again in the totals.
  */
-#include "report/scan.h"
+#include "report/report_state.h"
 
 enum { LISTED_TEXT = 1000 };
 
@@ -53,8 +53,8 @@ static bool read_entry(tesela_report *report, const tesela__entry *entry, tesela
 static uint64_t entry_identity(const tesela__entry *entry) {
   uint64_t hash = (uint64_t)entry->number;
   for (int f = 0; f < TESELA__N_FIELDS; f++)
-    hash = (hash ^ tesela__report_hash(entry->text[f], entry->length[f])) * UINT64_C(0x9e3779b97f4a7c15) + 1;
-  hash ^= tesela__report_hash(entry->shapes.text, entry->shapes.n);
+    hash = (hash ^ tesela__text_hash(entry->text[f], entry->length[f])) * UINT64_C(0x9e3779b97f4a7c15) + 1;
+  hash ^= tesela__text_hash(entry->shapes.text, entry->shapes.n);
   return hash ? hash : 1;
 }
 
@@ -88,7 +88,7 @@ static bool keep_texts(tesela_report *report, tesela_report_array *array, const 
       {&array->opcode, is_word ? label->name : label->opcode},
       {&array->op_name, tesela__hlo_metadata(metadata, "op_name")},
       {&array->op_type, tesela__hlo_metadata(metadata, "op_type")},
-      {&array->location, tesela__hlo_location(report, metadata, room, sizeof room)},
+      {&array->location, tesela__hlo_location(&report->module.frames, metadata, room, sizeof room)},
       {&array->allocation, facts->allocation},
       {&array->listed, cut_list(entry->shapes, listed)},
   };

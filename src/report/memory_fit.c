@@ -15,7 +15,7 @@
  */
 #include <stdlib.h>
 
-#include "report/scan.h"
+#include "report/report_state.h"
 
 enum { MOST_SHAPES = 4096 };
 
@@ -68,7 +68,7 @@ typedef struct fit_search {
 
 static int hash_reason(void *user, const char *text, size_t length) {
   uint64_t *hash = user;
-  *hash = (*hash ^ tesela__report_hash(text, length)) * UINT64_C(0x9e3779b97f4a7c15) + 1;
+  *hash = (*hash ^ tesela__text_hash(text, length)) * UINT64_C(0x9e3779b97f4a7c15) + 1;
   return 0;
 }
 

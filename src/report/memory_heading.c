@@ -12,7 +12,7 @@
  *
  * A heading continues the report that is open if this part of it is new, else it starts another one.
  */
-#include "report/scan.h"
+#include "report/report_state.h"
 
 /* ---- figures ------------------------------------------------------------------------------------------- */
 

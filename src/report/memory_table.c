@@ -12,7 +12,7 @@
  */
 #include <stdio.h>
 
-#include "report/scan.h"
+#include "report/report_state.h"
 
 enum { N_CELLS = 5 };
 
@@ -49,7 +49,7 @@ bool tesela__memory_starts_row(tesela__span text) {
 static void check_order(tesela_report *report, tesela__span cumulative, tesela__span row) {
   tesela__memory_text *memory = &report->memory;
   tesela_report_printed printed;
-  uint64_t hash = tesela__report_hash(row.text, row.n);
+  uint64_t hash = tesela__text_hash(row.text, row.n);
   if (!tesela__memory_figure(cumulative, &printed)) return;
   if (memory->cumulative > printed.bytes || (memory->cumulative == printed.bytes && memory->row == hash))
     tesela__memory_note_mixed(report, "a row of a table is repeated or comes after a later one");

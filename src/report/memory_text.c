@@ -10,7 +10,7 @@
  *   "Shape: ...", "Unpadded size: ..."         its fields, known only while it is open
  *   "====="                                    it ends
  */
-#include "report/scan.h"
+#include "report/report_state.h"
 
 enum { QUIET_LINES = 32 }; /* so many lines without a word of a report end the entry and the part */
 

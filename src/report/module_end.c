@@ -108,7 +108,7 @@ static bool find_repeated(tesela_report *report, bool layout, bool *repeated) {
   if (layout) mark += mark_of_list(module, module->first_layout);
   for (size_t i = 0; i < module->n_computations; i++)
     if (module->computation[i].counted) mark += mark_of_list(module, module->computation[i].first_waiting);
-  mark = (mark ^ tesela__report_hash(name, strlen(name))) * UINT64_C(0x9e3779b97f4a7c15);
+  mark = (mark ^ tesela__text_hash(name, strlen(name))) * UINT64_C(0x9e3779b97f4a7c15);
   uint64_t own = mark ^ report->stream[report->current]->who;
   bool seen, seen_here;
   if (!tesela__report_seen(report, mark ? mark : 1, &seen) ||
@@ -128,7 +128,7 @@ static bool note_same_module(tesela_report *report) {
   tesela__module *module = &report->module;
   const tesela_report_section *section = &report->section[module->section];
   uint64_t identity = module->fingerprint ^ (uint64_t)section->stored_bytes ^
-                      tesela__report_hash(section->name, strlen(section->name));
+                      tesela__text_hash(section->name, strlen(section->name));
   bool seen;
   if (section->name[0] == '\0' || section->arrays == 0) return true;
   if (!tesela__report_seen(report, identity ? identity : 1, &seen)) return false;
@@ -207,14 +207,15 @@ bool tesela__module_end(tesela_report *report) {
         !count_waiting(report, module->computation[i].first_waiting, repeated))
       return false;
   if (!repeated && !note_same_module(report)) return false;
+  if (!tesela__peak_end(report)) return false;
   clear_module(report);
   return true;
 }
 
 void tesela__module_release(tesela__module *module, const tesela_allocator *allocator) {
-  void *const owned[] = {module->computation, module->call,        module->waiting,
-                         module->index,       module->frames.file, module->frames.location,
-                         module->frames.frame};
+  void *const owned[] = {module->computation, module->call, module->waiting, module->index};
   for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) tesela__release(allocator, owned[i]);
+  tesela__frames_free(&module->frames, allocator);
+  tesela__schedule_close(module->schedule);
   tesela__arena_clear(&module->text, allocator);
 }

@@ -8,7 +8,7 @@
  * A prefix has a number, or is the pair of names that stern writes. Time stamps before it and between two of
  * them are not part of it. Level, file or time in brackets are not a prefix: they change from line to line.
  */
-#include "report/scan.h"
+#include "report/report_state.h"
 
 static bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 
@@ -102,7 +102,7 @@ size_t tesela__rank_prefix(tesela__span line, uint64_t *who) {
     else if (i == 0) /* after a prefix "3: " is text */
       close = skip_word(next, end, &one);
     if (!close) break;
-    name = (name ^ tesela__report_hash(one.text, one.n)) * UINT64_C(0x9e3779b97f4a7c15);
+    name = (name ^ tesela__text_hash(one.text, one.n)) * UINT64_C(0x9e3779b97f4a7c15);
     p = behind = close;
   }
   if (behind > line.text) behind = skip_time(behind, end);

@@ -2,7 +2,7 @@
 /*
  * report_line.c - one whole line to who knows it: HLO text, a memory report, or a text on one line, which becomes its lines first.
  */
-#include "report/scan.h"
+#include "report/report_state.h"
 
 /* ---- a text on one line -------------------------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
  */
 #include <stdio.h>
 
-#include "report/scan.h"
+#include "report/report_state.h"
 
 /* ---- our figures against the compiler's ---------------------------------------------------------------- */
 

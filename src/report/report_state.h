@@ -15,6 +15,7 @@
  *   frames.c        source locations, from tables before a module
  *   computations.c  keeps the arrays of a computation until it is known to count
  *   module_end.c    the end of a module: which of them count
+ *   report_peak.c   peaks of scheduled modules, and the lives of their buffers
  *   memory_text.c memory_heading.c memory_table.c    one line of a memory report
  *   memory_entry.c report_memory_shape.c    an entry: its fields, its row, its shape, the compiler's figures compared with ours
  *   memory_fit.c memory_decide.c     which shapes have the size of an entry; which of them HLO text confirms
@@ -28,17 +29,13 @@
 
 #include <tesela/report.h>
 
-#include "base/base.h"
-
-/* A part of a text, without a NUL at its end. */
-typedef struct tesela__span {
-  const char *text;
-  size_t n;
-} tesela__span;
+#include "base/spans.h"
+#include "schedule/schedule.h"
 
 /* An HLO instruction, as parts of its line; rest starts at the operands. */
 typedef struct tesela__instruction {
   tesela__span name, shape, opcode, rest;
+  bool root;
 } tesela__instruction;
 
 /* ---- report_arena.c: texts that live as long as the report ---------------------------------------------------- */
@@ -166,6 +163,7 @@ typedef struct tesela__module {
   size_t index_size;
   tesela__arena text;
   tesela__frames frames;
+  tesela__schedule *schedule; /* of a module with is_scheduled=true, if peaks are wanted; else NULL */
 } tesela__module;
 
 /* ---- memory_text.c ------------------------------------------------------------------------------------- */
@@ -348,6 +346,11 @@ struct tesela_report {
   size_t n_values, cap_values;
   bool values_cut; /* some were not kept */
 
+  tesela_report_peak *peak; /* of scheduled modules, by section and space */
+  size_t n_peaks, cap_peaks;
+  tesela__schedule *lives; /* of the module with the highest peak in the main memory */
+  int32_t lives_section;
+
   tesela__module module;
   tesela__memory_text memory;
   tesela__wrap wrap;
@@ -446,7 +449,7 @@ void tesela__hlo_label(tesela__span text, tesela__instruction *out);
 /* The value of metadata such as op_name="..." in a text; n = 0 if it is missing. */
 tesela__span tesela__hlo_metadata(tesela__span text, const char *key);
 /* source_file and source_line, or those of stack_frame_id, as "file:12"; in `room` if both exist. */
-tesela__span tesela__hlo_location(const tesela_report *report, tesela__span text, char *room, size_t size);
+tesela__span tesela__hlo_location(const tesela__frames *frames, tesela__span text, char *room, size_t size);
 /* The end of the shape or tuple that starts at p, or NULL. */
 const char *tesela__skip_shape(const char *p, const char *end);
 
@@ -454,8 +457,10 @@ const char *tesela__skip_shape(const char *p, const char *end);
 bool tesela__hlo_count(tesela_report *report, const tesela__instruction *instruction);
 
 /* frames.c: read a line of one of the tables; the file and line of a stack frame; forget all. */
-bool tesela__frames_line(tesela_report *report, tesela__span line, bool *is_one);
-bool tesela__frames_find(const tesela_report *report, int32_t id, tesela__span *file, int32_t *line);
+bool tesela__frames_line(tesela__frames *frames, tesela__arena *text, const tesela_allocator *allocator,
+                         tesela__span line, bool *is_one);
+bool tesela__frames_find(const tesela__frames *frames, int32_t id, tesela__span *file, int32_t *line);
+void tesela__frames_free(tesela__frames *frames, const tesela_allocator *allocator);
 void tesela__frames_clear(tesela__frames *frames);
 
 /* computations.c */
@@ -474,6 +479,10 @@ bool tesela__module_layout(tesela_report *report, int32_t shape, bool is_result)
 /* module_end.c */
 bool tesela__module_end(tesela_report *report);
 void tesela__module_release(tesela__module *module, const tesela_allocator *allocator);
+
+/* report_peak.c: a scheduled module starts, and ends. */
+bool tesela__peak_begin(tesela_report *report, tesela__span header);
+bool tesela__peak_end(tesela_report *report);
 
 /* memory_text.c: read a line of a memory report; the end of an input. */
 bool tesela__memory_line(tesela_report *report, tesela__span line, bool *is_one);
@@ -552,8 +561,5 @@ static inline uint64_t tesela__row_mark(int32_t row, int64_t count) {
   mark = (mark ^ mark >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
   return (mark ^ mark >> 32) * (uint64_t)count;
 }
-
-/* Hash of a text. */
-uint64_t tesela__report_hash(const char *text, size_t n);
 
 #endif

@@ -10,18 +10,6 @@
 #include "report/report_state.h"
 
 /* FNV-1a over eight bytes at a time: texts are 5 to 100 bytes long and far from random. */
-uint64_t tesela__report_hash(const char *text, size_t n) {
-  uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ n, word;
-  for (; n >= sizeof word; n -= sizeof word, text += sizeof word) {
-    memcpy(&word, text, sizeof word);
-    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-    hash ^= hash >> 29;
-  }
-  for (word = 0; n > 0; n--) word = word << 8 | (unsigned char)*text++;
-  hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-  return hash ^ hash >> 32;
-}
-
 /* ---- shapes -------------------------------------------------------------------------------------------- */
 
 /* The type word a shape starts with, after "b(" for a buffer. */
@@ -100,7 +88,7 @@ bool tesela__report_shape(tesela_report *report, tesela__span text, const tesela
   *found = NULL;
   *index = -1;
   if (!shape_index_grow(report)) return false;
-  uint64_t hash = tesela__report_hash(text.text, text.n);
+  uint64_t hash = tesela__text_hash(text.text, text.n);
   size_t place = shape_place(report, text, hash);
   if (report->shape_index[place] < 0) {
     static const tesela__shape none;
@@ -206,7 +194,7 @@ static bool fill_sighting(tesela_report *report, tesela_report_array *array,
       {&array->opcode, sighting->opcode},
       {&array->op_name, tesela__hlo_metadata(sighting->rest, "op_name")},
       {&array->op_type, tesela__hlo_metadata(sighting->rest, "op_type")},
-      {&array->location, tesela__hlo_location(report, sighting->rest, room, sizeof room)},
+      {&array->location, tesela__hlo_location(&report->module.frames, sighting->rest, room, sizeof room)},
   };
   for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
     const char *copy = tesela__arena_copy(&report->text, &report->allocator, parts[i].from);

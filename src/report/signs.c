@@ -5,7 +5,7 @@
  * Most lines of a log say nothing to a report. Each sign is known by one character that logs and HLO text seldom have;
  * eight places at once are looked at for one of them.
  */
-#include "report/scan.h"
+#include "report/report_state.h"
 
 /* What no line is without that starts a memory report, or HLO text other than an instruction; `rare` is the place of
  * the rare character. */

@@ -10,7 +10,7 @@
  */
 #include <stddef.h>
 
-#include "report/scan.h"
+#include "report/report_state.h"
 
 enum { MAX_STREAMS = 1024 };
 

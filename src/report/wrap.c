@@ -10,7 +10,7 @@
  * happens; where the next one starts nothing new, it is added, and what has the same length goes on. Lengths are
  * counted with and without the prefix of a process, in bytes and in characters.
  */
-#include "report/scan.h"
+#include "report/report_state.h"
 
 enum { NARROWEST = 40, WIDEST = 1000 };
 

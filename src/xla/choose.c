@@ -9,13 +9,14 @@
  *   vector      T(x) with x a power of two >= n, then (128)(p,1)
  *   the rest    T(rows,128) with rows a power of two >= the second most minor extent, then (p,1)
  *
- * The table bounds the powers. An array with a dim of 0 gets no tiles.
+ * The table bounds the powers. An array with a dim of 0 gets no tiles. The order of an argument is the one that pads least
+ * (tests/data/tpu_orders.tsv has held-out choices).
  */
 #include "xla/xla.h"
 
 #include "base/base.h"
 
-enum { LANES = 128 };
+enum { LANES = 128, SUBLANES = 8 };
 
 typedef struct tpu_rule {
   int32_t bits;          /* of an element; 32 also for 64 and 128 */
@@ -57,21 +58,74 @@ static int64_t power_within(int64_t least, int64_t most, int64_t n) {
   return least;
 }
 
+/* Of a tile, by the second most minor extent. */
 static int64_t choose_rows(const tpu_rule *rule, uint32_t options, int64_t extent) {
+  if (rule->bits == 16 && (options & TESELA_XLA_CHOOSE_ALTERNATIVE_16BIT)) return SUBLANES;
   bool large = (options & TESELA_XLA_CHOOSE_LARGE_TILE) && extent > rule->most;
   bool argument = (options & TESELA_XLA_CHOOSE_ARGUMENT) && rule->bits < 16;
   if (rule->whole > 0 && (large || (argument && extent % rule->whole == 0))) return rule->whole;
   return power_within(rule->rows, rule->most, extent);
 }
 
+/* ---- order ------------------------------------------------------------------------------------------------- */
+
+/* What an order costs: padded elements, INT64_MAX if they exceed int64; and whether there is padding. */
+typedef struct order_cost {
+  int64_t elements;
+  bool pads;
+} order_cost;
+
+static bool cheaper(order_cost a, order_cost b) {
+  return a.elements != b.elements ? a.elements < b.elements : a.pads < b.pads;
+}
+
+/* Of an order with these dims most minor. The compiler counts at most 8 rows, also where the tile has more. */
+static order_cost order_costs(const tesela_xla_shape *shape, int64_t rows, int32_t minor, int32_t second) {
+  order_cost cost = {1, shape->dim[minor] % LANES != 0 || shape->dim[second] % rows != 0};
+  for (int32_t d = 0; d < shape->rank; d++) {
+    int64_t unit = d == minor ? LANES : d == second && rows > SUBLANES ? SUBLANES : d == second ? rows : 1;
+    int64_t extent;
+    if (!tesela__round_up(shape->dim[d], unit, &extent) ||
+        !tesela__mul(cost.elements, extent, &cost.elements))
+      return (order_cost){INT64_MAX, true};
+  }
+  return cost;
+}
+
+/* The order of the least cost. Pairs are tried from high to low and the first of equals stays, so that row-major wins ties, then
+ * higher dims more minor; the other dims follow from high to low. */
+static void choose_order(const tpu_rule *rule, uint32_t options, bool empty, tesela_xla_shape *shape) {
+  const int32_t rank = shape->rank;
+  int32_t minor = rank - 1, second = rank - 2, n = 0, *order = shape->layout.minor_to_major;
+  for (int32_t d = 0; d < rank; d++) order[d] = rank - 1 - d;
+  if (rank < 2 || empty) return;
+  order_cost least = order_costs(shape, choose_rows(rule, options, shape->dim[second]), minor, second);
+  for (int32_t a = rank - 1; a >= 0; a--) {
+    for (int32_t b = rank - 1; b >= 0; b--) {
+      if (a == b) continue;
+      order_cost cost = order_costs(shape, choose_rows(rule, options, shape->dim[b]), a, b);
+      if (!cheaper(cost, least)) continue;
+      least = cost;
+      minor = a;
+      second = b;
+    }
+  }
+  order[n++] = minor;
+  order[n++] = second;
+  for (int32_t d = rank - 1; d >= 0; d--)
+    if (d != minor && d != second) order[n++] = d;
+}
+
+/* ---- tiles ------------------------------------------------------------------------------------------------- */
+
 static void put_tile(tesela_xla_layout *layout, int32_t n, const int64_t *entries) {
   layout->tile_rank[layout->n_tiles++] = n;
   for (int32_t i = 0; i < n; i++) layout->tile[layout->n_tile_numbers++] = entries[i];
 }
 
-static void add_tiles(const tesela_xla_shape *shape, const tpu_rule *rule, uint32_t options,
-                      tesela_xla_layout *layout) {
-  static const int64_t lanes[] = {LANES}, alternative[] = {8, LANES}, across[] = {2, 1, 1, 1};
+static void add_tiles(const tpu_rule *rule, uint32_t options, tesela_xla_shape *shape) {
+  tesela_xla_layout *layout = &shape->layout;
+  static const int64_t lanes[] = {LANES}, alternative[] = {SUBLANES, LANES}, across[] = {2, 1, 1, 1};
   const int64_t scalar[] = {rule->scalar}, interleaved[] = {rule->per_word, 1};
   if (shape->rank == 0) {
     put_tile(layout, 1, scalar);
@@ -107,8 +161,9 @@ tesela_status tesela_xla_choose(tesela_xla_shape *shape, uint32_t options, tesel
   tesela_xla_shape chosen = *shape;
   tesela_xla_clear_tiles(&chosen.layout);
   if (chosen.layout.element_bits == 0) chosen.layout.element_bits = rule->packed;
-  if (tesela__xla_product(shape->rank, shape->dim, &elements) && elements > 0)
-    add_tiles(shape, rule, options, &chosen.layout);
+  const bool empty = tesela__xla_product(shape->rank, shape->dim, &elements) && elements == 0;
+  if (options & TESELA_XLA_CHOOSE_ORDER) choose_order(rule, options, empty, &chosen);
+  if (!empty) add_tiles(rule, options, &chosen);
   chosen.has_layout = true;
   return tesela__xla_replace(shape, &chosen, err);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tiling.c - the shortest list of tiles that gives digits in memory.
+ * tiling.c - a list of tiles, of the fewest levels, that gives digits in memory.
  *
  * A level of tiles moves parts of the bounds to the minor end: of each bound nothing (entry 1), the lower part (an entry that cuts
  * it) or all of it (an entry of its extent or more, which pads it). So a list of L levels gives each digit L bits, one per level:

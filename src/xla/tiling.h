@@ -35,7 +35,7 @@ typedef struct tesela__tiling {
   tesela__tiling_digit digit[TESELA__TILING_DIGITS]; /* by decreasing stride */
 } tesela__tiling;
 
-/* Find the order of the dims and the tiles that give these digits: fewest levels, then fewest entries. false: none within 8
+/* Find the order of the dims and the tiles that give these digits: fewest levels, then few entries. false: none within 8
  * levels, XLA's limits and a fixed effort. */
 bool tesela__tiling_solve(const tesela__tiling *tiling, tesela_xla_layout *out);
 

@@ -107,4 +107,7 @@ tesela_status tesela__xla_layout_begin(const tesela_xla_shape *shape, int32_t ra
 tesela_status tesela__xla_lower(const tesela_xla_shape *shape, const int32_t *digit, tesela_layout *layout,
                                 tesela_error *err);
 
+/* The smallest contradiction of a layout with elements, one axis and no copies that no tiles without `*` express. */
+tesela_status tesela__xla_refute(const tesela_layout *layout, tesela_translation *answer, tesela_error *err);
+
 #endif

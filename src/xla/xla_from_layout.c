@@ -8,13 +8,12 @@
  *   they are the sum of what each dim adds, and each dim has digits (factor.h)
  *   each stride is a multiple of the next smaller one, with room for its values
  *
- * since a list of tiles can make any splits, any order and any padding (tiling.c finds the shortest one). With `*` in the first
+ * since a list of tiles can make any splits, any order and any padding (tiling.c finds one). With `*` in the first
  * tile, dims are cut as one number. Then the same is true of the digits of the number of all dims in some order: joining all of them
  * never costs anything, because a cut between two dims stays a cut. The search for that order adds dims from the minor end, as
  * long as the digits so far fit. Dims are joined in the result only where a cut does not fall between them.
  */
-#include <stdio.h>
-
+#include "layout/refute.h"
 #include "xla/tiling.h"
 
 enum { JOIN_EFFORT = 1500 };
@@ -23,6 +22,7 @@ enum { JOIN_EFFORT = 1500 };
 typedef struct from_state {
   const tesela_layout *layout; /* one copy of each element */
   tesela__tiling tiling;
+  bool many;      /* digits */
   int32_t effort; /* of the search for joined dims */
   int64_t first[TESELA_MAX_RANK];
 } from_state;
@@ -64,26 +64,11 @@ static void from_start(tesela__tiling *tiling, const tesela_layout *layout) {
     if (layout->shape[d] == 1) tiling->one[tiling->n_ones++] = d;
 }
 
-/* Two elements at one place. */
-static tesela_status from_shared(const from_state *s, const int64_t *index, const int64_t *index2,
-                                 tesela_translation *answer) {
-  answer->contradiction = TESELA_CONTRADICTION_SHARED;
-  for (int32_t d = 0; d < s->layout->rank; d++) answer->index[d] = index[d];
-  for (int32_t d = 0; d < s->layout->rank; d++) answer->index2[d] = index2[d];
-  (void)tesela_layout_place_of(s->layout, index, &answer->place, NULL);
-  return tesela__impossible(answer, "two elements share a place; XLA gives each its own");
-}
-
-/* A list of tiles has 64 entries, and each cuts one bound. */
-static tesela_status from_many(const from_state *s, tesela_translation *answer) {
-  return tesela__impossible(answer, "more than %d digits in %" PRId32 " dims; tiles have up to %d entries",
-                            TESELA__MAX_FACTORS, s->layout->rank, TESELA_XLA_MAX_TILE_NUMBERS);
-}
-
-/* Each dim as a group. Sets a verdict if two elements share a place. */
-static tesela_status from_separate(from_state *s, tesela_translation *answer, tesela_error *err) {
+/* Each dim as a group. *apart is false if two elements share a place, or if there are too many digits. */
+static tesela_status from_separate(from_state *s, bool *apart, tesela_error *err) {
   tesela__tiling *tiling = &s->tiling;
   tesela_status status = TESELA_OK;
+  *apart = false;
   from_start(tiling, s->layout);
   for (int32_t d = 0; d < s->layout->rank; d++) {
     tesela__factors factors;
@@ -92,19 +77,15 @@ static tesela_status from_separate(from_state *s, tesela_translation *answer, te
     if (s->layout->shape[d] == 1) continue;
     status = tesela__factor_dims(s->layout, 1, &d, &factors, &why, &at, err);
     if (status != TESELA_OK) return status;
-    if (why != TESELA__HAS_FACTORS) return from_many(s, answer); /* no place is before 0 */
-    if (tiling->n + factors.n > TESELA__TILING_DIGITS) return from_many(s, answer);
-    for (int32_t k = 0; k < factors.n; k++) {
-      const int64_t zero[TESELA_MAX_RANK] = {0};
-      int64_t index[TESELA_MAX_RANK] = {0};
-      if (factors.factor[k].stride > 0) continue;
-      index[d] = factors.factor[k].step;
-      return from_shared(s, index, zero, answer);
-    }
+    s->many = why == TESELA__MANY_FACTORS || tiling->n + factors.n > TESELA__TILING_DIGITS;
+    if (s->many || why != TESELA__HAS_FACTORS) return TESELA_OK;
+    for (int32_t k = 0; k < factors.n; k++)
+      if (factors.factor[k].stride == 0) return TESELA_OK;
     s->first[d] = factors.factor[0].stride;
     tiling->group[tiling->n_groups] = (tesela__tiling_group){1, {d}, s->layout->shape[d]};
     from_add_factors(tiling, tiling->n_groups++, &factors);
   }
+  *apart = true;
   return TESELA_OK;
 }
 
@@ -138,13 +119,12 @@ static tesela_status from_predict(const from_state *s, tesela_layout *out, tesel
 }
 
 /* Are the places the sum of those of the groups? */
-static tesela_status from_compare(const from_state *s, tesela_difference *difference, int64_t *expected,
-                                  tesela_error *err) {
+static tesela_status from_compare(const from_state *s, bool *same, tesela_error *err) {
   tesela_layout predicted;
+  tesela_difference difference = {.same = false};
   tesela_status status = from_predict(s, &predicted, err);
-  if (status == TESELA_OK) status = tesela_layout_compare(s->layout, &predicted, difference, err);
-  if (status == TESELA_OK && !difference->same)
-    (void)tesela_layout_place_of(&predicted, difference->index, expected, NULL);
+  if (status == TESELA_OK) status = tesela_layout_compare(s->layout, &predicted, &difference, err);
+  *same = difference.same;
   return status;
 }
 
@@ -217,51 +197,41 @@ static tesela_status from_join(from_state *s, int32_t n, int32_t *dims, bool *fo
   return TESELA_OK;
 }
 
-/* ---- refusals --------- -------------------------------------------------------------------------------------------------- */
+/* ---- refusals ------------------------------------------------------------------------------------------------------------- */
 
-static size_t from_element(char *text, size_t room, int32_t rank, const int64_t *index) {
-  size_t used = (size_t)snprintf(text, room, "(");
-  for (int32_t d = 0; d < rank && used < room; d++)
-    used += (size_t)snprintf(text + used, room - used, "%s%" PRId64, d ? "," : "", index[d]);
-  if (used < room) used += (size_t)snprintf(text + used, room - used, ")");
-  return used;
+/* Digits of dims that are cut on their own: do they fit, and give all places? */
+static tesela_status from_fits(from_state *s, bool *fits, tesela_error *err) {
+  const int64_t zero[TESELA_MAX_RANK] = {0};
+  int64_t place;
+  *fits = false;
+  (void)tesela_layout_place_of(s->layout, zero, &place, NULL);
+  tesela_status status = from_separate(s, fits, err);
+  if (status != TESELA_OK || !*fits) return status;
+  *fits = place == 0 && from_misfit(&s->tiling) < 0;
+  return *fits ? from_compare(s, fits, err) : TESELA_OK;
 }
 
-/* The element with one value of a digit. */
-static void from_unit(const tesela__tiling *tiling, const tesela__tiling_digit *digit, int64_t value,
-                      int64_t *index) {
-  for (int32_t d = 0; d < TESELA_MAX_RANK; d++) index[d] = 0;
-  index[tiling->group[digit->group].dim[0]] = value * digit->step; /* groups of one dim */
+static tesela_status from_expresses(const void *context, const tesela_layout *layout, bool *possible,
+                                    tesela_error *err) {
+  from_state s = {.layout = layout};
+  (void)context;
+  return from_fits(&s, possible, err);
 }
 
-/* Digits k - 1 and k of dims that are cut on their own do not fit. */
-static tesela_status from_conflict(const from_state *s, int32_t k, tesela_translation *answer) {
-  const tesela__tiling_digit *low = &s->tiling.digit[k], *high = &s->tiling.digit[k - 1];
-  int64_t index[TESELA_MAX_RANK], index2[TESELA_MAX_RANK];
-  char text[2][48];
-  from_unit(&s->tiling, high, 1, index);
-  if (high->stride % low->stride == 0) {
-    from_unit(&s->tiling, low, high->stride / low->stride, index2);
-    return from_shared(s, index, index2, answer);
-  }
-  from_unit(&s->tiling, low, 1, index2);
-  if (from_element(text[0], sizeof text[0], s->layout->rank, index) >= sizeof text[0] ||
-      from_element(text[1], sizeof text[1], s->layout->rank, index2) >= sizeof text[1])
-    return tesela__impossible(answer, "strides of %" PRId64 " and %" PRId64 ": neither divides the other",
-                              high->stride, low->stride);
-  return tesela__impossible(answer,
-                            "element %s is at place %" PRId64 " and %s at %" PRId64
-                            "; tiles place one at a multiple of the other",
-                            text[0], high->stride, text[1], low->stride);
+tesela_status tesela__xla_refute(const tesela_layout *layout, tesela_translation *answer, tesela_error *err) {
+  return tesela__refute(layout, from_expresses, NULL, answer, err);
 }
 
-static tesela_status from_deviates(const from_state *s, const int64_t *index, int64_t expected,
-                                   tesela_translation *answer) {
-  answer->contradiction = TESELA_CONTRADICTION_PLACE;
-  answer->expected = expected;
-  for (int32_t d = 0; d < s->layout->rank; d++) answer->index[d] = index[d];
-  (void)tesela_layout_place_of(s->layout, index, &answer->place, NULL);
-  return tesela__impossible(answer, "no order and tiles give these places");
+/* A list of tiles has 64 entries, and each cuts one bound. */
+static tesela_status from_refuse(const from_state *s, tesela_translation *answer, tesela_error *err) {
+  tesela_status status = tesela__xla_refute(s->layout, answer, err);
+  if (status != TESELA_OK) return status;
+  if (s->many)
+    return tesela__impossible(answer, "more than %d digits in %" PRId32 " dims; tiles have up to %d entries",
+                              TESELA__MAX_FACTORS, s->layout->rank, TESELA_XLA_MAX_TILE_NUMBERS);
+  if (answer->contradiction == TESELA_CONTRADICTION_SHARED)
+    return tesela__impossible(answer, "two elements share a place; XLA gives each its own");
+  return tesela__impossible(answer, "no order and tiles with '*' in the first one at most give these places");
 }
 
 /* ---- the shape ------------------------------------------------------------------------------------------------------------- */
@@ -327,27 +297,22 @@ static tesela_status from_make(from_state *s, tesela_xla_shape *shape, tesela_tr
 static tesela_status from_elements(from_state *s, tesela_xla_shape *shape, tesela_translation *answer,
                                    tesela_error *err) {
   const int64_t zero[TESELA_MAX_RANK] = {0};
-  int64_t place, expected = 0;
+  int64_t place;
   int32_t dims[TESELA_MAX_RANK];
-  tesela_difference difference;
-  bool found = false;
+  bool fits, found = false;
   (void)tesela_layout_place_of(s->layout, zero, &place, NULL);
-  if (place != 0) return from_deviates(s, zero, 0, answer);
-  tesela_status status = from_separate(s, answer, err);
-  if (status != TESELA_OK || answer->verdict == TESELA_IMPOSSIBLE) return status;
-  int32_t misfit = from_misfit(&s->tiling);
-  if (misfit >= 0 && s->tiling.digit[misfit - 1].stride % s->tiling.digit[misfit].stride == 0)
-    return from_conflict(s, misfit, answer); /* two elements share a place */
-  status = from_compare(s, &difference, &expected, err);
+  tesela_status status = from_separate(s, &fits, err);
   if (status != TESELA_OK) return status;
-  if (misfit < 0 && difference.same) return from_make(s, shape, answer, err);
+  if (!fits || place != 0) return from_refuse(s, answer, err);
+  if (from_misfit(&s->tiling) < 0) status = from_compare(s, &found, err);
+  if (status != TESELA_OK) return status;
+  if (found) return from_make(s, shape, answer, err);
   from_state joined = *s;
   joined.effort = JOIN_EFFORT;
   status = from_join(&joined, 0, dims, &found, err);
   if (status != TESELA_OK) return status;
   if (found && from_misfit(&joined.tiling) < 0) return from_make(&joined, shape, answer, err);
-  if (!difference.same) return from_deviates(s, difference.index, expected, answer);
-  return from_conflict(s, misfit, answer);
+  return from_refuse(s, answer, err);
 }
 
 tesela_status tesela_xla_from_layout(const tesela_layout *layout, tesela_xla_shape *shape,
@@ -357,10 +322,10 @@ tesela_status tesela_xla_from_layout(const tesela_layout *layout, tesela_xla_sha
   tesela_status status = tesela__check_finished(layout, err);
   if (status == TESELA_OK) status = tesela__start_answer(layout, answer, err);
   if (status != TESELA_OK) return status;
-  if (layout->dtype == TESELA_DTYPE_NONE)
-    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "XLA needs an element type");
   if (layout->n_axes != 1)
     return tesela__impossible(answer, "XLA has one axis of places; the layout has %" PRId32, layout->n_axes);
+  if (layout->dtype == TESELA_DTYPE_NONE)
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1, "XLA needs an element type");
   if (tesela__is_empty(layout)) return from_make(&state, shape, answer, err);
   if (tesela_layout_copies(layout) != 1)
     return tesela__impossible(answer, "each element has %" PRId64 " places; XLA gives it one",

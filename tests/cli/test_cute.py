@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The op cute: examples by hand, random compositions against the formula, and relations that no extents and strides express.
 
-That refusals are right is checked by tests/unit/test_cute_algebra.c.
+That refusals are right is checked by tests/unit/test_cute_compose.c and test_cute_divide.c.
 """
 
 import os

@@ -35,6 +35,9 @@ MLP, MLP_TEXT = program("mlp.hlo")
 STRICT, AUTO = {"op": "graph_assign", "mode": "strict"}, {"op": "graph_assign"}
 
 
+STEP_MLIR = EXAMPLES / "step.mlir"
+
+
 def printed_by(path):
     """A file of the tree as the operations report and diff take it."""
     return {"texts": [{"name": str(path), "text": path.read_text()}]}
@@ -60,6 +63,10 @@ CASES = [
     (["translate", TILED, "--to=cute"], {"op": "translate", "from": TILED, "to": "cute"}),
     (["translate", "(4,8):(8,1)", "--to=all", "--shape=3x8", "--dtype=f32"],
      {"op": "translate", "from": "(4,8):(8,1)", "to": "all", "shape": [3, 8], "dtype": "f32"}),
+    (["choose", "f32[300,12]"], {"op": "choose", "shape": "f32[300,12]", "argument": True, "order": True}),
+    (["choose", "--target=v2", "--keep-order", "--inside", "s8[64,256]"], {"op": "choose", "shape": "s8[64,256]", "target": "v2"}),
+    (["predict", STEP_MLIR], {"op": "predict", "text": STEP_MLIR.read_text(), "target": "v5e"}),
+    (["predict", "--target=v2", STEP_MLIR], {"op": "predict", "text": STEP_MLIR.read_text(), "target": "v2"}),
     (["where", TILED, "2,3"], {"op": "where", "layout": TILED, "index": [2, 3]}),
     (["where", TILED, "2,3", "[0,0]"], [{"op": "where", "layout": TILED, "index": at} for at in ([2, 3], [0, 0])]),
     (["where", "F32[3, 5]", "2,3"], {"op": "where", "layout": "F32[3, 5]", "index": [2, 3], "lenient": True}),
@@ -130,6 +137,7 @@ CASES = [
     (["report", "--max-waste=50%", "--top=0", "--by=size", STEP, OOM],
      {"op": "report", "max_waste": "50%", "top": 0, "by": "size", "texts": printed_by(STEP)["texts"] + printed_by(OOM)["texts"]}),
     (["report", "--max-bytes=16GiB", OOM], {"op": "report", "max_bytes": "16GiB", **printed_by(OOM)}),
+    (["report", "--max-peak=50MiB", "--timeline", STEP], {"op": "report", "max_peak": "50MiB", "timeline": True, **printed_by(STEP)}),
     (["diff", STEP, OOM], {"op": "diff", "before": printed_by(STEP), "after": printed_by(OOM)}),
     (["diff", "--top=0", "--space=0", OOM, STEP],
      {"op": "diff", "top": 0, "space": 0, "before": printed_by(OOM), "after": printed_by(STEP)}),

@@ -146,8 +146,10 @@ def test_rules_that_are_wrong(tmp_path):
     (response,) = ask(tmp_path, {**pack, "rules": ["a={1,0}", "b={0,1:T(2,2)x}"]})
     text = "b={0,1:T(2,2)x}"
     assert (response["error"]["field"], response["error"]["at"]) == ("rules", text.index("x"))
-    (response,) = ask(tmp_path, {**pack, "rules": ["b=s16[2,3]"], "to": "{1,0}"})
+    (response,) = ask(tmp_path, {**pack, "rules": ["b="], "to": "{1,0}"})
     assert "invalid rule" in response["error"]["message"]
+    (response,) = ask(tmp_path, {**pack, "rules": ["b=s16[2,3]"], "to": "{1,0}"})
+    assert response["error_at"] == "b" and "of another type or width" in response["error"]["message"]
     (response,) = ask(tmp_path, {**pack, "to": "s16[2,3]{0,1}"})
     assert response["error_at"] == "a" and "of another type or width" in response["error"]["message"]
     assert names(tmp_path) == ["x"]

@@ -402,6 +402,43 @@ def alike(name):
     return {n for n, r in zip(entries, rows) if (r["shape"], r["lane_elements"]) == (wanted["shape"], wanted["lane_elements"])}
 
 
+@pytest.mark.parametrize(
+    "text, says",
+    [
+        (["--as=tv:16x8", "((4,8),(2,2)):((32,1),(16,8))"], "mma.m16n8k16.f16.C = SM80_16x8_Row"),
+        (["--as=tv:16x16", "((4,8),(2,2,2)):((32,1),(16,8,128))"], "mma.m16n8k16.f16.A = SM80_16x8x16_F32F16F16F32_TN.A"),
+        (["--as=tv:8x4", "((4,8),1):((8,1),0)"], "mma.m8n8k4.f64.A = SM80_8x4"),
+        (["--as=tv:64x96", "((4,8,4),(2,2,12)):((128,1,16),(64,8,512))"], "wgmma.m64n96k16.f16.D = CLayout_64x96"),
+        (["[16,8] #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [1, 1], instrShape = [16, 8]}>"], "mma.m16n8k16.f16.C = SM80_16x8_Row"),
+        (["[16,8] #ttg.linear<{register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [], block = []}>"], "mma.m16n8k16.f16.C = SM80_16x8_Row"),
+        (["column_local(2, 2).spatial(8, 4).local(1, 2)"], "mma.m16n8k16.f16.A = SM80_16x8x16_F32F16F16F32_TN.A"),
+        (["ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"], "ldmatrix.x4.trans = SM75_U16x8_LDSM_T"),
+        (["spatial(4, 1).spatial(8, 4).local(1, 2)"], None),
+        (["spatial(2, 2) * SM80_16x8_Row"], None),
+    ],
+    ids=lambda value: (value or ["made of several"])[-1] if isinstance(value, list) else "",
+)  # fmt: skip
+def test_which_fragment_a_layout_is(text, says):
+    """A layout in any notation that is a fragment is named, by CUTLASS's name, too; and all names are layouts that are the same."""
+    line = re.search(r"^  is          (.*)$", print_of("show", "--only=words", *text), re.M)
+    names = json.loads(print_of("show", "--json", *text))["names"]
+    if says is None:
+        assert line is None and names == []
+        return
+    assert line[1] == says
+    assert set(says.split(" = ")) <= set(names) and len(names) == len(set(names))
+    for name in names:
+        assert print_of("same", *text, name) == "same\n", name
+
+
+def test_the_names_of_an_entry():
+    names = good({"op": "fragment", "name": "SM80_16x8_Row"})["names"]
+    assert names[:3] == ["mma.m16n8k16.f16.C", "mma.m16n8k16.f32.C", "SM80_16x8_Row"]
+    assert "SM80_16x8x16_F32F16F16F32_TN.C" in names and "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32.C" in names
+    for name in names:
+        assert good({"op": "fragment", "name": name})["name"] == "mma.m16n8k16.f16.C"
+
+
 @pytest.mark.parametrize("name", ["mma.m16n8k16.f16.C", "mma.m16n8k16.f16.A", "ldmatrix.x2", "mfma.f32_32x32x8_f16.A"])
 def test_what_a_layout_is_made_of(name):
     """The entry that was written names its group; each other entry that is laid out alike is counted once."""

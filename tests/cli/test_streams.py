@@ -31,6 +31,8 @@ PEOPLE = [
     (["show", STICK], 0),
     (["same", LAYOUT, LAYOUT], 0),
     (["translate", LAYOUT, "--to=cute"], 0),
+    (["choose", "f32[300,12]"], 0),
+    (["predict", "examples/step.mlir"], 0),
     (["translate", LAYOUT, "--to=torch"], 1),
     (["same", LAYOUT, "f32[3,5]"], 1),
     (["report", "examples/oom_report.txt"], 0),

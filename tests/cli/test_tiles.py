@@ -35,6 +35,74 @@ def said(*words, status=2, text=b""):
     return process.stderr.decode()
 
 
+# ---- the type of the elements ----
+
+GRID = "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [1, 1], order = [1, 0]}>"
+TYPED = ["%s[4,32]{1,0}", "shared: %s[4,32]{1,0}", "memref<4x32x%s>", "%s[4,32] (4,32):(32,1)"]
+
+
+@pytest.mark.parametrize("text", TYPED)
+def test_memory_with_a_type_has_elements_of_that_type(text):
+    """Threads of 4 elements: 16 bytes of f32, 8 of f16."""
+    request = {"op": "access", "register": "spatial(4, 8).local(1, 4)"}
+    for dtype, size in (("f32", 16), ("f16", 8)):
+        memory = text % dtype
+        assert f"vector        4 elements, {size} bytes" in done("access", request["register"], memory)
+        for op in "access", "vector_width":
+            assert good({**request, "op": op, "memory": memory})["bytes"] == size
+        assert good({**request, "op": "bank_conflicts", "memory": memory})["vector_bytes"] == size
+        assert good({**request, "memory": memory, "dtype": dtype}) == good({**request, "memory": memory})
+        assert json.loads(done("access", request["register"], memory, "--json")) == good({**request, "memory": memory})
+
+
+@pytest.mark.parametrize("text", TYPED)
+def test_a_type_other_than_that_of_the_layout_is_refused(text):
+    memory = text % "f32"
+    use = {"register": "spatial(4, 8).local(1, 4)", "memory": memory, "dtype": "f16"}
+    for op in "access", "vector_width", "bank_conflicts", "ldmatrix":
+        refused = error({"op": op, **use})
+        assert (refused["code"], refused["field"]) == ("MISMATCH", "dtype")
+        assert refused["message"] == "dtype is f16, but memory has elements of f32"
+    for more in ((), ("--json",)):
+        message = said("access", use["register"], memory, "--dtype=f16", *more)
+        assert "--dtype is f16, but memory has elements of f32\n" in message
+
+
+def test_register_layouts_with_a_type():
+    """A tensor of Triton has its type in the text; fewer bytes of f16 in each move."""
+    f32, f16, plain = f"tensor<4x32xf32, {GRID}>", f"tensor<4x32xf16, {GRID}>", "column_spatial(4, 8).local(1, 4)"
+    assert good({"op": "convert", "from": f32, "to": plain})["bits"] == 32
+    assert good({"op": "convert", "from": plain, "to": f16})["bits"] == 16
+    assert "32-bit elements" in done("convert", f32, plain)
+    assert good({"op": "swizzle", "reads": [plain], "writes": [f32]}) == good(
+        {"op": "swizzle", "reads": [plain], "writes": [f32], "dtype": "f32"}
+    )
+    between = "to has elements of f16, but from of f32"
+    assert error({"op": "convert", "from": f32, "to": f16})["message"] == between
+    assert between in said("convert", f32, f16)
+    refused = error({"op": "swizzle", "reads": [plain, f32], "dtype": "f16"})
+    assert refused["message"] == "dtype is f16, but reads has elements of f32"
+    refused = error({"op": "swizzle", "reads": [f16], "writes": [f32]})
+    assert refused["message"] == "reads has elements of f16, but writes of f32"
+    for more in ((), ("--json",)):
+        assert "--dtype is f16, but a layout has elements of f32" in said("swizzle", plain, f32, "--dtype=f16", *more)
+        assert "--dtype is s8, but from has elements of f32" in said("convert", f32, plain, "--dtype=s8", *more)
+        assert "memory has elements of f16, but register of f32" in said("access", f32, "f16[4,32]{1,0}", *more)
+
+
+def test_elements_in_wider_cells_have_the_width_of_the_cells():
+    """Without E(4) each s4 takes a byte."""
+    request = {"op": "vector_width", "register": "spatial(4, 8).local(1, 4)"}
+    assert good({**request, "memory": "s4[4,32]{1,0}"})["bytes"] == 4
+    assert good({**request, "memory": "s4[4,32]{1,0:E(4)}", "dtype": "s4"})["bytes"] == 2
+
+
+def test_layouts_without_a_type_need_one():
+    refused = error({"op": "access", "register": "spatial(4, 8)", "memory": "shared_row_major(4, 8)"})
+    assert (refused["code"], refused["field"]) == ("INVALID", "dtype")
+    assert "vector        1 element, 2 bytes" in done("access", "spatial(4, 8)", "shared_row_major(4, 8)")
+
+
 # ---- access ----
 
 
@@ -166,11 +234,24 @@ def test_machines_that_are_none(field, most):
 
 def test_a_transpose_without_conflicts_is_found():
     text = done("swizzle", "spatial(1, 32).local(32, 1)", "column_spatial(32, 1).local(1, 32)", "--dtype=f32")
-    found = re.match(r"(SharedLayout\(.*\))\nwavefronts +(\d+); lower bound (\d+), row-major (\d+)\n", text)
-    assert found and int(found[2]) == int(found[3]) < int(found[4])
+    found = re.match(r"(SharedLayout\(.*\))\nCuTe +(.*)\nwavefronts +(\d+); lower bound (\d+), row-major (\d+)\n", text)
+    assert found and int(found[3]) == int(found[4]) < int(found[5])
     for use in ("spatial(1, 32).local(32, 1)", "column_spatial(32, 1).local(1, 32)"):
-        cost = good({"op": "bank_conflicts", "register": use, "memory": found[1], "dtype": "f32"})
-        assert cost["conflicts"] == 0
+        for memory in (found[1], found[2]):
+            cost = good({"op": "bank_conflicts", "register": use, "memory": memory, "dtype": "f32"})
+            assert cost["conflicts"] == 0
+
+
+def test_a_swizzle_for_cute_copies():
+    columns, rows = "(32,32):(32,1)", "(32,32):(1,32)"
+    copy = {"as": "tv:32x32", "dtype": "f32", "vector": 1}
+    found = good({"op": "swizzle", "writes": [columns], "reads": [rows], **copy})
+    assert found["cute"] == "Sw<5,0,5> o 0 o (32,32):(32,1)"
+    assert found == json.loads(done("swizzle", columns, rows, "--as=tv:32x32", "--dtype=f32", "--vector=1", "--json"))
+    for use in (columns, rows):
+        assert good({"op": "bank_conflicts", "register": use, "memory": found["cute"], **copy})["conflicts"] == 0
+    assert error({"op": "swizzle", "writes": [rows], **{**copy, "vector": 64}})["code"] == "INVALID"
+    assert error({"op": "swizzle", "writes": [rows], **{**copy, "vector": -1}})["code"] == "RANGE"
 
 
 def test_swizzle_as_an_op():

@@ -6,6 +6,7 @@ The last tests plant faults: a table that says something wrong must be found.
 """
 
 import json
+import math
 import re
 
 import pytest
@@ -172,6 +173,53 @@ def test_the_choice_is_that_of_the_library(ask):
                 requests.append({"op": "choose", "shape": shape, "early_tpu": row[0] != "v4 and later",
                                  "argument": argument})  # fmt: skip
     assert [response.get("layout") for response in ask(*requests)] == cases
+
+
+def order_costs(row, shape):
+    """{(most minor, second): (elements, pads)} of each order by the rule of the page."""
+    _, _, _, _, _, few, many, whole, _, _ = row
+    found = {}
+    for minor in range(len(shape)):
+        for second in set(range(len(shape))) - {minor}:
+            extent = shape[second]
+            fits = number(whole) and extent % number(whole) == 0
+            rows = number(whole) if fits else least_power(int(few), int(many), extent)
+            elements = math.prod(n for d, n in enumerate(shape) if d not in (minor, second))
+            elements *= -(-shape[minor] // 128) * 128 * -(-extent // min(rows, 8)) * min(rows, 8)
+            found[minor, second] = (elements, shape[minor] % 128 != 0 or extent % rows != 0)
+    return found
+
+
+def held_out():
+    """(chip, type, dims, layout) of each line of tests/data/tpu_orders.tsv."""
+    chip = None
+    for line in (SOURCE / "tests/data/tpu_orders.tsv").read_text().splitlines():
+        if "\t" in line:
+            chip = line.split("\t")[0]
+        elif not line.startswith("#"):
+            name, dims, layout = re.fullmatch(r"(\w+)\[([\d,]*)\](.*)", line).groups()
+            yield chip, name, [int(d) for d in dims.split(",") if d], layout
+
+
+def test_the_order_is_that_of_compilers_and_the_counts_are_right():
+    rows, counted, programs = table("The TPU's choice"), [0] * 5, set()
+    for chip, name, dims, layout in held_out():
+        programs.add(chip)
+        row = row_for(rows, name, chip in ("v2", "v3"))
+        order = list(range(len(dims)))[::-1]
+        if len(dims) < 2 or 0 in dims:
+            counted[0] += 1
+        else:
+            costs = order_costs(row, dims)
+            fewest = [pair for pair in costs if costs[pair][0] == min(costs.values())[0]]
+            best = [pair for pair in costs if costs[pair] == min(costs.values())]
+            pair = max(best)
+            row_major = pair == tuple(order[:2])
+            counted[1 if len(fewest) == 1 else 2 if max(fewest) != pair else 3 if row_major else 4] += 1
+            order = [*pair, *(d for d in order if d not in pair)]
+        assert layout == ("" if not dims and layout == "" else chosen(row, dims, order, True)), (chip, name, dims)
+    assert counted == [int(row[2]) for row in table("The order of an argument")]
+    assert sum(counted) >= 2000 and programs == {"v2", "v5e", "tpu7x"}
 
 
 # ---- refused and mended ----

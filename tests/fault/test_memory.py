@@ -110,7 +110,12 @@ REPORTS = """
 report examples/oom_report.txt --top=2
 report examples/oom_report.txt --json
 report --tsv --top=0 examples/step.hlo.txt
+report --timeline --json examples/step.hlo.txt
+report --timeline --max-peak=1GiB examples/step-transposed.hlo.txt
 report --top=3 examples/step.hlo.txt --by=size
+choose f32[300,12]
+predict examples/step.mlir
+predict --json --target=v2 examples/step.hlo.txt
 report --top=3 --color=always examples/step.hlo.txt examples/oom_report.txt
 report --max-waste=10% examples/oom_report.txt --json
 report <oom_report.txt

@@ -144,9 +144,167 @@ def onednn(text, shape):
 
 
 def tvm(text, shape):
-    names = re.findall("[A-Z]", text)
-    outer = re.match(r"[A-Z]+", text)[0]
-    return blocked(shape, [names.index(x) for x in outer], [(names.index(x.upper()), int(n)) for n, x in re.findall(r"(\d+)([a-z])", text)])
+    """Axes in the order of the text: a block, x % n, and what the block leaves, its capital."""
+    axes = re.findall(r"(\d*)([A-Za-z])", text)
+    names = [x for n, x in axes if not n]
+    block = {names.index(x.upper()): int(n) for n, x in axes if n}
+    assert len(block) + len(names) == len(axes), "TVM refuses two blocks of a dim"
+
+    def place(index):
+        at = 0
+        for n, x in axes:
+            dim = names.index(x.upper())
+            size = block.get(dim, 1)
+            at = at * int(n) + index[dim] % size if n else at * -(-shape[dim] // size) + index[dim] // size
+        return at
+
+    return in_memory(shape, place)
+
+
+def verbose(text, shape):
+    tag, strides = re.fullmatch(r"src_\w+:p?:blocked:(\w+):([\dx]*):f0", text).groups()
+    if not strides:
+        return onednn(tag, shape)
+    blocks = [(LETTERS.index(x), int(n)) for n, x in re.findall(r"(\d+)([a-l])", tag)]
+    inner = blocked([math.prod(n for d, n in blocks if d == dim) for dim in range(len(shape))], range(len(shape)), blocks)
+    whole = [math.prod(n for d, n in blocks if d == dim) for dim in range(len(shape))]
+
+    def place(index):
+        ((at,),) = inner[tuple(x % n for x, n in zip(index, whole))]
+        return at + sum(x // n * s for x, n, s in zip(index, whole, map(int, strides.split("x"))))
+
+    return in_memory(shape, place)
+
+
+def iree(text, shape):
+    found = re.search(r"padding<\[([^\]]*)\]>", text)
+    if found:
+        padded = [n + more for n, more in zip(shape, numbers(found[1]))]
+        return in_memory(shape, lambda index: sum(x * s for x, s in zip(index, suffix_products(padded))))
+    pos, tiles, perm = (numbers(re.search(name + r" = \[([^\]]*)\]", text)[1]) for name in ("innerDimsPos", "innerTileSizes", "outerDimsPerm"))
+    return blocked(shape, perm, list(zip(pos, tiles)))
+
+
+# ---- Mosaic on TPUs: tiles in tiles, or vector registers
+
+
+def mosaic(text, shape):
+    found = re.fullmatch(r'#tpu\.vpad<"(\d+),\{(\d+),(\d+)\},\((\d+),128\)(.*)">', text)
+    if found:
+        bits, down, across, rows = map(int, found.groups()[:4])
+        packing = 32 // bits
+        tiles = 8 * packing // rows
+
+        def place(index):
+            index = list(index)
+            x = index.pop() if ",-1" not in found[5] else 0
+            y = index.pop() if ",-2" not in found[5] else 0
+            wide = -(-(across + (shape[-1] if ",-1" not in found[5] else 1)) // (128 * tiles))
+            high = -(-(down + (1 if ",-2" in found[5] else shape[-1 if ",-1" in found[5] else -2])) // rows)
+            y, x, register = y + down, x + across, 0
+            for n, at in zip(shape, index):
+                register = register * n + at
+            register = (register * high + y // rows) * wide + x // (128 * tiles)
+            in_tile = (y % rows // packing * 128 + x % 128) * packing + y % packing
+            return (register * tiles + x // 128 % tiles) * rows * 128 + in_tile
+
+        return in_memory(shape, place)
+    tiles = [numbers(tile) for tile in re.findall(r"\(([^)]*)\)", text)]
+    strides = numbers(text.split("[")[1])
+
+    def place_in_tiles(index):
+        rest, at, first = list(index), 0, tiles[0]
+        head = len(shape) - len(first)
+        outer = rest[:head] + [x // n for x, n in zip(rest[head:], first)]
+        rest, sizes = [x % n for x, n in zip(rest[head:], first)], first
+        for tile in tiles[1:] + [[1] * len(tiles[-1])]:
+            tile = [1] * 0 + tile
+            kept = len(sizes) - len(tile)
+            for k, (x, n) in enumerate(zip(rest, sizes)):
+                inner = tile[k - kept] if k >= kept else 1
+                at = at * (n // inner) + x // inner
+            rest, sizes = [x % n for x, n in zip(rest[kept:], tile)], tile
+        return sum(x * s for x, s in zip(outer, strides)) * math.prod(first) + at
+
+    return in_memory(shape, place_in_tiles)
+
+
+# ---- lanes: Mosaic GPU, XeGPU
+
+
+def mosaicgpu(text, shape):
+    """Unfold the array of element numbers tile by tile; the tiled dims are warps, lanes, the vector, and registers."""
+    tiles = [numbers(tile) for tile in re.findall(r"\(([\d, ]+)\)", text.split("warp_dims")[0])]
+    dims = lambda name: re.findall(r"(Replicated\(times=\d+\)|-\d+)", re.search(name + r"=\((.*?)\)(?:, \w+_dim|$)", text)[1])  # noqa: E731
+    sizes = list(shape)
+    digits = [(d, 1) for d in range(len(shape))]  # of a tiled dim: the dim, and its step
+    for tile in tiles:
+        cut = list(zip(sizes[-len(tile) :], digits[-len(tile) :], tile))
+        assert all(n % t == 0 for n, _, t in cut)
+        sizes = sizes[: -len(tile)] + [n // t for n, _, t in cut] + list(tile)
+        digits = digits[: -len(tile)] + [(d, step * t) for _, (d, step), t in cut] + [digit for _, digit, _ in cut]
+    vector = int(re.search(r"vector_dim=(-\d+)", text)[1])
+    threads = dims("warp_dims") + dims("lane_dims")
+    named = [int(x) % len(sizes) for x in threads if x[0] == "-"] + [vector % len(sizes)]
+    order = [k for k in range(len(sizes)) if k not in named] + [vector % len(sizes)]
+    holders = []
+    for index in indices(shape):
+        of = [index[d] // step % n for (d, step), n in zip(digits, sizes)]
+        local = 0
+        for k in order:
+            local = local * sizes[k] + of[k]
+        for copies in itertools.product(*[range(int(re.search(r"\d+", x)[0])) if x[0] == "R" else [None] for x in threads]):
+            thread = 0
+            for x, copy in zip(threads, copies):
+                thread = thread * int(re.search(r"\d+", x)[0]) + copy if x[0] == "R" else thread * sizes[int(x)] + of[int(x)]
+            holders.append(((thread, local), index))
+    return held(shape, holders)
+
+
+def xegpu(text, shape):
+    lists = {name: numbers(found) for name, found in re.findall(r"(\w+) = \[([^\]]*)\]", text)}
+    lanes, data = lists["lane_layout"], lists["lane_data"]
+    order = lists.get("order", list(range(len(shape)))[::-1])  # the fastest first
+    assert all(n % (a * b) == 0 for n, a, b in zip(shape, lanes, data))
+
+    def holder(index):
+        thread = local = 0
+        for d in reversed(order):
+            thread = thread * lanes[d] + index[d] // data[d] % lanes[d]
+        for x, n, a, b in zip(index, shape, lanes, data):
+            local = local * (n // a) + x // (a * b) * b + x % b
+        return thread, local
+
+    return {index: frozenset([holder(index)]) for index in indices(shape)}
+
+
+# ---- einops
+
+
+def einops(text, shape):
+    pattern, *lengths = text.split("  ")
+    left, right = pattern.split("->")
+    size = {name: int(n) for name, n in re.findall(r"(\w+)=(\d+)", " ".join(lengths))}
+    groups = [group.strip("()").split() for group in re.findall(r"\([^)]*\)|\w+", left)]
+    for group, n in zip(groups, shape):
+        known = math.prod(size.get(name, 1) for name in group)
+        assert n % known == 0
+        for name in group:
+            size.setdefault(name, n // known)
+
+    def spots(index):
+        at = {}
+        for group, x in zip(groups, index):
+            for name in reversed(group):
+                x, at[name] = divmod(x, size[name])
+        copies = [name for name in right.split() if name not in at]
+        for values in itertools.product(*[range(size[name]) for name in copies]):
+            all_of, place = {**at, **dict(zip(copies, values))}, 0
+            for name in right.split():
+                place = place * size[name] + all_of[name]
+            yield (place,)
+
+    return {index: frozenset(spots(index)) for index in indices(shape)}
 
 
 # ---- strides: PyTorch, MLIR
@@ -316,6 +474,7 @@ def linear(text, shape):
 READERS = {
     "xla": xla, "jax": jax, "cute": cute, "onednn": onednn, "tvm": tvm, "torch": torch, "mlir": memref, "pack": pack,
     "affine_map": affine_map, "index_map": index_map, "map": map_text, "register": register, "triton": linear,
+    "verbose": verbose, "iree": iree, "mosaic": mosaic, "mosaicgpu": mosaicgpu, "xegpu": xegpu, "einops": einops,
 }  # fmt: skip
 
 

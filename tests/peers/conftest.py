@@ -1,34 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The owners of other notations beside tesela: `make peers`. A test whose package is absent is named, not run."""
+"""The owners of other notations beside tesela: `make peers`, which tests/peers/run.py runs."""
 
-import importlib.util
+import json
 import os
-import re
 from pathlib import Path
 
 import pytest
-
-HERE = Path(__file__).parent
-OURS = {"conftest", "pytest", "numpy", "tesela"}
-
-
-def packages_of(path):
-    """The packages that a test imports at its top."""
-    names = re.findall(r"^(?:import|from) (\w+)", path.read_text(), re.M)
-    return [name for name in names if name not in OURS and not (HERE / f"{name}.py").exists()]
-
-
-ABSENT = {}
-for test in sorted(HERE.glob("test_*.py")):
-    missing = [name for name in packages_of(test) if importlib.util.find_spec(name) is None]
-    if missing:
-        ABSENT[test.name] = missing
-collect_ignore = list(ABSENT)
+from counts import COUNTS, KNOWN, tables
 
 
 def pytest_terminal_summary(terminalreporter):
-    for name, packages in ABSENT.items():
-        terminalreporter.write_line(f"not run: {name}, since {', '.join(packages)} cannot be imported")
+    for line in tables:
+        terminalreporter.write_line(line)
+    if path := os.environ.get("TESELA_COUNTS"):  # one run for each file: tools/peers.sh
+        with Path(path).open("a") as counts:
+            counts.writelines(json.dumps({"count": count}) + "\n" for count in COUNTS)
+            counts.writelines(json.dumps({"known": known}) + "\n" for known in KNOWN)
 
 
 def pytest_report_header():
@@ -36,7 +23,7 @@ def pytest_report_header():
 
 
 def seed_of_run():
-    return int(os.environ.get("TESELA_SEED", "1"))
+    return int(os.environ.get("TESELA_SEED", "1"), 0)
 
 
 @pytest.fixture

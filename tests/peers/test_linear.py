@@ -11,9 +11,10 @@ import os
 import random
 import subprocess
 
+from counts import cases_of_run, counted
 from triton.tools import LinearLayout
 
-CASES = int(os.environ.get("TESELA_CASES", "300"))
+CASES = cases_of_run(300)
 COMMAND = os.environ.get("TESELA_COMMAND", "build/release/tesela")
 NAMES = ["register", "lane", "warp", "block"]
 
@@ -98,23 +99,23 @@ def same(a, b):
     return list(a["bases"].items()) == list(b["bases"].items()) and a["outs"] == b["outs"]
 
 
-def compare(requests, peers, check=None):
+def compare(what, requests, peers, check=None):
     """tesela's answers against those of Triton; returns how many both answer, tesela alone, and neither."""
     both = alone = neither = 0
+    wrong = []
     for request, ours, peer in zip(requests, tesela(requests), peers, strict=True):
         if peer is None:
             if ours["ok"]:
                 alone += 1
-                assert check and check(request, ours), (request, ours)
+                if not (check and check(request, ours)):
+                    wrong.append((request, ours))
             neither += not ours["ok"]
             continue
         both += 1
-        assert ours["ok"], (request, ours, peer)
-        if "layout" in ours:
-            assert same(ours["layout"], peer), (request, ours, peer)
-        else:
-            assert ours["value"] == peer, (request, ours, peer)
-    print(f"{both} as Triton, {alone} that Triton does not answer, {neither} that neither does")
+        if not ours["ok"] or not (same(ours["layout"], peer) if "layout" in ours else ours["value"] == peer):
+            wrong.append((request, ours, peer))
+    counted("triton", f"LinearLayout: {what}", len(requests), len(wrong), f"{alone} that Triton does not answer, {neither} that neither does")
+    assert not wrong, wrong[:3]
     return both, alone, neither
 
 
@@ -130,7 +131,7 @@ def test_small_layouts(seed):
         peers.append(plain(LinearLayout.zeros_1d(size, "lane", "dim0", stride)))
         requests.append({"do": "identity1d", "size": size, "ins": ["lane"], "out": "dim0"})
         peers.append(plain(LinearLayout.identity_1d(size, "lane", "dim0")))
-    assert compare(requests, peers)[0] == len(requests)
+    assert compare("strided_1d, zeros_1d", requests, peers)[0] == len(requests)
 
 
 def test_from_bases(seed):
@@ -141,7 +142,7 @@ def test_from_bases(seed):
         names = [name for name, _ in a["outs"]]
         requests.append({"do": "from_bases", "a": {"bases": a["bases"], "outs": names}})
         peers.append(in_child(lambda a=a, names=names: plain(LinearLayout.from_bases(list(a["bases"].items()), names))))
-    both, alone, neither = compare(requests, peers)
+    both, alone, neither = compare("from_bases", requests, peers)
     assert both > CASES / 4 and neither > 0
 
 
@@ -160,7 +161,7 @@ def test_apply_and_facts(seed):
         ]:
             requests.append(do | {"a": a})
             peers.append(answer)
-    assert compare(requests, peers)[0] == len(requests)
+    assert compare("apply, is_*", requests, peers)[0] == len(requests)
 
 
 def test_inverses(seed):
@@ -175,7 +176,7 @@ def test_inverses(seed):
         peers.append(in_child(lambda a=a: plain(triton_of(a).pseudoinvert())) if onto else None)
         requests.append({"do": "invert", "a": a})
         peers.append(in_child(lambda a=a: plain(triton_of(a).invert())) if triton_of(a).is_invertible() else None)
-    both, alone, neither = compare(requests, peers, right_inverse)
+    both, alone, neither = compare("inverses", requests, peers, right_inverse)
     assert both > CASES / 2 and neither > CASES / 4
 
 
@@ -199,7 +200,7 @@ def test_products(seed):
         # Triton asserts that the orders fit together; a release build has another answer then
         ordered = one_order(a["bases"], b["bases"]) and one_order(dict(a["outs"]), dict(b["outs"]))
         peers.append(in_child(lambda a=a, b=b: plain(triton_of(a) * triton_of(b))) if ordered else None)
-    both, alone, neither = compare(requests, peers)
+    both, alone, neither = compare("product", requests, peers)
     assert both > CASES / 4 and neither > CASES / 20
 
 
@@ -217,7 +218,7 @@ def test_composition(seed):
         a = draw(r, ["x", "y"], outs)
         requests.append({"do": "compose", "a": a, "b": b})
         peers.append(in_child(lambda a=a, b=b: plain(triton_of(a).compose(triton_of(b)))))
-    assert compare(requests, peers)[0] > CASES * 0.9
+    assert compare("compose", requests, peers)[0] > CASES * 0.9
 
 
 def solves(request, ours):
@@ -245,20 +246,25 @@ def test_invert_and_compose(seed):
         # Triton checks its precondition by assertions that a release build lacks
         peers.append(in_child(lambda a=a, b=b: plain(triton_of(a).invert_and_compose(triton_of(b)))))
     answers = tesela(requests)
-    both = alone = neither = wrong = 0
+    both = alone = neither = theirs = 0
+    wrong = []
     for request, ours, peer in zip(requests, answers, peers, strict=True):
         right = peer is not None and same_names(peer, request) and solves(request, {"layout": peer})
-        wrong += peer is not None and not right
+        theirs += peer is not None and not right
         if right:
             both += 1
-            assert ours["ok"] and same(ours["layout"], peer), (request, ours, peer)
+            good = ours["ok"] and same(ours["layout"], peer)
         elif ours["ok"]:
             alone += 1
-            assert solves(request, ours), (request, ours)
+            good = solves(request, ours)
         else:
             neither += 1
-            assert ours["error"]["code"] == "NOT_SURJECTIVE" and not reached(request["b"], request["a"], ours["counter_example"])
-    print(f"{both} as Triton, {alone} right alone, {neither} without a solution; {wrong} wrong answers of Triton")
+            good = ours["error"]["code"] == "NOT_SURJECTIVE" and not reached(request["b"], request["a"], ours["counter_example"])
+        if not good:
+            wrong.append((request, ours, peer))
+    note = f"{alone} right alone, {neither} without a solution; {theirs} wrong answers of Triton"
+    counted("triton", "LinearLayout: invert_and_compose", len(requests), len(wrong), note)
+    assert not wrong, wrong[:3]
     assert both > CASES and neither > 0
 
 

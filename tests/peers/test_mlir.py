@@ -3,11 +3,12 @@
 
 import random
 
+from counts import cases_of_run, counted
 from expressions import draw_expression, translated
 from iree.compiler import ir
 from places import indices_of, places_of
 
-CASES = 200
+CASES = cases_of_run(200)
 
 
 def affine_map_of(text):
@@ -40,7 +41,7 @@ def test_written(seed):
         for text, shape, places in translated("affine_map", CASES):
             if places_by(affine_map_of(text), shape) != places:
                 wrong.append(text)
-    print(f"{CASES} layouts, {len(wrong)} disagree")
+    counted("iree-base-compiler", "affine maps written", CASES, len(wrong))
     assert not wrong, wrong[:3]
 
 
@@ -62,6 +63,6 @@ def test_read(seed):
     got = places_of([f"f32{shape} ".replace(", ", ",") + text for text, shape, _ in cases], [shape for _, shape, _ in cases])
     refused = [places for places in got if isinstance(places, str)]
     wrong = [(case, places) for case, places in zip(cases, got) if places != case[2] and not isinstance(places, str)]
-    print(f"{len(cases)} affine maps, {len(refused)} refused, {len(wrong)} disagree")
+    counted("iree-base-compiler", "affine maps read", len(cases), len(wrong), f"{len(refused)} refused: no one layout")
     assert not wrong, wrong[:3]
     assert len(refused) * 4 < len(cases), refused[:3]

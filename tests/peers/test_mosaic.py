@@ -7,10 +7,11 @@ import random
 import jax.experimental.mosaic.gpu.fragmented_array as fa
 import jaxlib.mosaic.python.tpu as tpu
 import numpy as np
+from counts import cases_of_run, counted
 from jaxlib.mlir import ir
 from places import ask, indices_of, places_of
 
-CASES = 200
+CASES = cases_of_run(200)
 
 
 def draw_tiled():
@@ -41,7 +42,7 @@ def test_tiled(seed):
     shapes = [shape for shape, _ in cases]
     got = places_of([f"f32{shape} {text}".replace(", ", ",") for shape, text in cases], shapes)
     wrong = [(case, a[:9], b[:9]) for case, a, b in zip(cases, got, want) if a != b]
-    print(f"{len(cases)} tiled layouts, {len(wrong)} disagree")
+    counted("jaxlib", "#tpu.tiled", len(cases), len(wrong))
     assert not wrong, wrong[:3]
     memrefs = [f"memref<{''.join(f'{n}x' for n in shape)}f32, {text}>" for shape, text in cases]
     assert places_of(memrefs, shapes) == want
@@ -105,11 +106,14 @@ def test_gpu(seed):
             cases.append((layout, tuple(shape)))
     requests = [{"op": "where", "layout": f"f32{list(shape)} {layout!r}".replace(", ", ",", len(shape) - 1),
                  "indices": indices_of(shape)} for layout, shape in cases]
+    wrong = {}
     for request, answer, (layout, shape) in zip(requests, ask(requests), cases):
         assert answer["ok"], (request["layout"], answer)
         want = threads_of(layout, shape)
         for index, place, threads in zip(request["indices"], answer["places"], want):
             copies = place if isinstance(place, list) else [place]
             got = sorted((thread, copy["local"]) for copy in copies for thread in threads_in(copy))
-            assert got == threads, (request["layout"], index, got, threads)
-    print(f"{len(cases)} layouts of Mosaic GPU, {len(layouts)} different ones")
+            if got != threads:
+                wrong[request["layout"]] = (index, got, threads)
+    counted("jax", "TiledLayout of Mosaic GPU", len(cases), len(wrong), f"all {len(layouts)} that it names")
+    assert not wrong, list(wrong.items())[:3]

@@ -4,16 +4,10 @@
 import ctypes
 import random
 import re
-import sys
-from pathlib import Path
 
-import pytest
+from counts import counted, known_error
+from onednn import HEADER, LIBRARY
 from places import ask, indices_of, places_of
-
-LIBRARY = next(iter(sorted(Path(sys.prefix, "lib").glob("libdnnl.so*"))), None)
-HEADER = Path(sys.prefix, "include/oneapi/dnnl/dnnl_types.h")
-if LIBRARY is None or not HEADER.exists():
-    pytest.skip("onednn-devel is absent", allow_module_level=True)
 
 MISNAMED = {"gIOhw2i8o16i2o", "gIOdhw2i8o16i2o"}  # oneDNN's tags for them contradict the letters
 NO_BLOCK = {"OhwI24o", "OhwI32o", "gOhwI24o", "gOhwI32o"}  # a capital without a block
@@ -94,11 +88,13 @@ def test_every_tag_by_every_name(seed):
     layouts = [f"onednn: f32{dims} {tag}".replace(", ", ",") for tag, dims, _ in cases]
     got = places_of(layouts, [dims for _, dims, _ in cases])
     sizes = ask({"op": "info", "layout": layout} for layout in layouts)
+    wrong = []
     for (tag, dims, (strides, blocks, of, size)), places, answer in zip(cases, got, sizes):
         want = [place(index, strides, blocks, of) for index in indices_of(dims)]
-        assert places == want, (tag, dims)
-        assert 4 * answer["elements"] == size, (tag, dims, answer, size)
-    print(f"{len(cases)} tags")
+        if places != want or 4 * answer["elements"] != size:
+            wrong.append((tag, dims, answer, size))
+    counted("onednn-devel", "tags, every name", len(cases), len(wrong))
+    assert not wrong, wrong[:3]
     assert len(cases) > 1500
 
 
@@ -106,3 +102,10 @@ def test_the_misnamed_are_refused():
     for tag in MISNAMED | NO_BLOCK:
         (message,) = places_of([f"onednn: f32{[1] * rank_of(tag)} {tag}"], [[1] * rank_of(tag)])
         assert isinstance(message, str), tag
+
+
+def test_known_errors():
+    """The letters gIO put i before o, so that the step of i is the larger one."""
+    strides = descriptor(load(), [1, 32, 64, 1, 1], "gIOhw2i8o16i2o")[0]
+    known_error("onednn-devel", "tag gIOhw2i8o16i2o, 1x32x64x1x1", f"strides {strides}", strides[2] > strides[1])
+    known_error("onednn-devel", "tag OhwI24o", "i has a capital, but no block", "OhwI24o" not in TAGS)

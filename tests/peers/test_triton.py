@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Triton's encodings: the bases that tesela finds against Triton's own LinearLayout, on seeded random encodings.
 
-Each kind: ranks 1 to 4, shapes smaller and larger than the tile, several blocks. Every layout is asked as Gluon's repr and as the
-attribute that Triton prints. What Triton refuses, tesela may read or refuse; what Triton reads, tesela must read, to the same
-bases. Triton ends the process for some layouts that it does not support, so each is asked in a child.
+Each kind: the ranks that it has, shapes smaller and larger than the tile, several blocks; a sweep goes on until each of these cells
+has LEAST cases. Every layout is asked as Gluon's repr and as the attribute that Triton prints. What Triton refuses, tesela may read or
+refuse; what Triton reads, tesela must read, to the same bases. Triton ends the process for some layouts that it does not support, so
+each is asked in a child. test_triton_views.py compares places, element by element.
 
-TESELA is the command (default: build/release/tesela), TESELA_SEED the seed, TESELA_CASES the cases of a kind (default: 200).
+TESELA_COMMAND is the command (default: build/release/tesela), TESELA_SEED the seed, TESELA_CASES the cases of a kind (default: 200).
 """
 
 import json
@@ -13,7 +14,9 @@ import os
 import random
 import re
 import subprocess
+from collections import Counter
 
+from counts import cases_of_run, counted, known_error, tables
 from triton._C.libtriton import gluon_ir, ir, nvidia
 from triton.experimental.gluon.language._layouts import (
     BlockedLayout,
@@ -28,11 +31,13 @@ from triton.experimental.gluon.language._layouts import (
 )
 from triton.experimental.gluon.language.amd._layouts import AMDMFMALayout, AMDWMMALayout
 from triton.experimental.gluon.language.nvidia.blackwell import TensorMemoryLayout, TensorMemoryScalesLayout
+from worker import Worker
 
-CASES = int(os.environ.get("TESELA_CASES", "200"))
-SEED = int(os.environ.get("TESELA_SEED", "20261123"), 0)
+CASES = cases_of_run(200)
+SEED = int(os.environ.get("TESELA_SEED", "1"), 0)
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-TESELA = os.environ.get("TESELA", os.path.join(ROOT, "build", "release", "tesela"))
+LEAST = 8
+TESELA = os.environ.get("TESELA_COMMAND", os.path.join(ROOT, "build", "release", "tesela"))
 
 context = ir.context()
 ir.load_dialects(context)
@@ -43,26 +48,7 @@ builder = gluon_ir.GluonOpBuilder(context)
 # ---- Triton ----
 
 
-def in_child(function):
-    """The JSON that a function returns, in a child: Triton's assertions end the process."""
-    read, write = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        os.close(read)
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, 1)
-        os.dup2(null, 2)
-        try:
-            answer = function()
-        except BaseException as e:  # noqa: BLE001 - whatever it is, it is the answer
-            answer = {"error": str(e)}
-        os.write(write, json.dumps(answer).encode())
-        os._exit(0)
-    os.close(write)
-    with os.fdopen(read, "rb") as pipe:
-        answer = pipe.read()
-    os.waitpid(pid, 0)
-    return json.loads(answer) if answer else {"error": "aborted"}
+PEER = Worker()
 
 
 MEMORY = (SwizzledSharedLayout, NVMMASharedLayout, PaddedSharedLayout, SharedLinearLayout)
@@ -84,8 +70,8 @@ def bases_of(layout, shape):
     return {"offset": found.offset_bases, "block": found.block_bases}
 
 
-def known_error(layout):
-    """Triton 3.9 loses bits of nvmma_shared with 3 or more dims, transposed and without a swizzle: for [16,4,16] two of twelve
+def loses_bits(layout):
+    """Triton 3.9 (docs/peers.md) loses bits of nvmma_shared with 3 or more dims, transposed and without a swizzle: for [16,4,16] two of twelve
     bases are 0, and no order of the dims has the others. tesela refuses these."""
     return (
         isinstance(layout, NVMMASharedLayout)
@@ -161,17 +147,21 @@ def blocked(rng, rank=None):
     return layout, shape_of(rng, rank, 16 // rank)
 
 
-def mma(rng):
+def mma2(rng):
     rank = rng.choice([2, 2, 3])
-    if rng.random() < 0.5:
-        instr = [1] * (rank - 2) + rng.choice([[16, 8], [16, 8], [8, 8]])
-        layout = NVMMADistributedLayout([2, 0], parts(rng, rank, rng.randint(0, 3)), instr, cga_of(rng, rank))
-    else:
-        rank = 2
-        layout = NVMMADistributedLayout(
-            [3, 0], rng.choice([[4, 1], [8, 1], [4, 2]]), [16, 8 << rng.randint(0, 5), 16], cga_of(rng, rank)
-        )
+    instr = [1] * (rank - 2) + rng.choice([[16, 8], [16, 8], [8, 8]])
+    layout = NVMMADistributedLayout([2, 0], parts(rng, rank, rng.randint(0, 3)), instr, cga_of(rng, rank))
     return layout, [1 << rng.randint(0, 8 if d >= rank - 2 else 3) for d in range(rank)]
+
+
+def mma3(rng):
+    warps = rng.choice([[4, 1], [8, 1], [4, 2]])
+    layout = NVMMADistributedLayout([3, 0], warps, [16, 8 << rng.randint(0, 5), 16], cga_of(rng, 2))
+    return layout, [1 << rng.randint(0, 8) for _ in range(2)]
+
+
+def mma(rng):
+    return rng.choice([mma2, mma3])(rng)
 
 
 def mfma(rng, operand=False):
@@ -232,7 +222,7 @@ def operand_of(rng, kind):
 
 
 def operand(rng):
-    return operand_of(rng, rng.choice([blocked2, mma]))
+    return operand_of(rng, rng.choice([blocked2, mma2, mma2, mma3]))
 
 
 def amd_operand(rng):
@@ -248,6 +238,17 @@ def slices(rng):
     layout, shape = kind(rng)
     shape = list(shape)
     while len(shape) > 1 and (not isinstance(layout, SliceLayout) or rng.random() < 0.4):
+        dim = rng.randrange(len(shape))
+        layout = SliceLayout(dim, layout)
+        del shape[dim]
+    return layout, shape
+
+
+def nested_slices(rng):
+    """Slices of dot operands, and of their slices."""
+    layout, shape = operand_of(rng, rng.choice([blocked2, mma2, mma3, mfma, wmma]))
+    shape = list(shape)
+    for _ in range(rng.randint(1, len(shape) - 1)):
         dim = rng.randrange(len(shape))
         layout = SliceLayout(dim, layout)
         del shape[dim]
@@ -322,7 +323,7 @@ def tensor(rng):
         return TensorMemoryScalesLayout(), [32 << rng.randint(0, 3), 4 << rng.randint(0, 3)]
     two = rng.random() < 0.3
     layout = TensorMemoryLayout(
-        [rng.choice([64, 128]), 8 << rng.randint(0, 5)], power(rng, 2), [[1, 0]] if two else [], two, False
+        [rng.choice([64, 128]), 8 << rng.randint(0, 5)], power(rng, 2), [[1, 0]] if two else cga_of(rng, 2, 0.2), two, False
     )
     return layout, [64 << rng.randint(0, 3), 8 << rng.randint(0, 5)]
 
@@ -353,29 +354,96 @@ class Asked:
         return bases
 
     def end(self):
-        self.process.stdin.close()
+        self.process.kill()  # the worker has its input, too
         self.process.wait()
 
 
-def sweep(kind):
+# ---- what a case is ----
+
+
+def nested(layout):
+    """A slice of a slice, or of a dot operand: both are what a reduction of a product has."""
+    return isinstance(layout, SliceLayout) and isinstance(layout.parent, (SliceLayout, DotOperandLayout))
+
+
+def core_of(layout):
+    while isinstance(layout, (SliceLayout, DotOperandLayout)):
+        layout = layout.parent
+    return layout
+
+
+def compare_with_tile(layout, shape):
+    """Is the shape smaller than the tile in a dim; larger in one?"""
+    if isinstance(layout, SwizzledSharedLayout):
+        tile = [1] * len(shape)
+        for d, n in zip(layout.order, (layout.vec * layout.max_phase, layout.per_phase * layout.max_phase)):
+            tile[d] = n
+    elif isinstance(layout, NVMMASharedLayout):
+        tile = [1] * len(shape)
+        inner = 0 if layout.transposed else -1
+        tile[inner] = max(16, layout.swizzle_byte_width) * 8 // layout.element_bitwidth
+        if len(shape) > 1:
+            tile[-1 if layout.transposed else -2] = 8
+    elif isinstance(layout, TensorMemoryLayout):
+        tile = layout.block
+    elif isinstance(layout, BlockedLayout):
+        tile = [a * b * c for a, b, c in zip(layout.size_per_thread, layout.threads_per_warp, layout.warps_per_cta)]
+        for basis in layout.cga_layout:
+            tile = [n << any(basis[d : d + 1]) for d, n in enumerate(tile)]
+    elif isinstance(layout, (*MEMORY, *TENSOR)):
+        return []
+    else:
+        tile = tile_by_bases(layout, shape)
+    return ["smaller"] * any(n < t for n, t in zip(shape, tile)) + ["larger"] * any(n > t for n, t in zip(shape, tile))
+
+
+def tile_by_bases(layout, shape):
+    """A dim beyond the tile is one register more for each bit."""
+    tile = []
+    for d in range(len(shape)):
+        sizes = [bases_of(layout, shape[:d] + [1 << k] + shape[d + 1 :]) for k in range(13)]
+        k = 12
+        while k and sizes[k]["register"][:-1] == sizes[k - 1]["register"] and all(
+            sizes[k][name] == sizes[k - 1][name] for name in ("lane", "warp", "block")
+        ):
+            k -= 1
+        tile.append(1 << k)
+    return tile
+
+
+def features(layout, shape):
+    found = PEER.ask(compare_with_tile, layout, shape)
+    found = found if isinstance(found, list) else []
+    core = core_of(layout)
+    if getattr(core, "cga_layout", None) or getattr(core, "block_bases", None):
+        found.append("blocks")
+    return found + ["nested"] * nested(layout)
+
+
+TABLE = {}
+
+
+def sweep(kind, ranks, needs):
+    """`needs`: what each rank must have LEAST cases of."""
     rng = random.Random(f"{SEED} {kind.__name__}")
     asked = Asked()
     same = refused = known = tries = 0
-    wrong = []
-    while same + len(wrong) < CASES and tries < 40 * CASES:
+    wrong, cells = [], Counter()
+    needed = [(rank, feature) for rank in ranks for feature in ["any", *needs]]
+    while (same + len(wrong) < CASES or any(cells[cell] < LEAST for cell in needed)) and tries < 60 * CASES:
         tries += 1
         layout, shape = kind(rng)
-        theirs = in_child(lambda: bases_of(layout, shape))
+        theirs = PEER.ask(bases_of, layout, shape)
         if "error" in theirs:
             refused += 1
             continue
-        if known_error(layout):
+        if loses_bits(layout):
             known += 1
             continue
         texts = [repr(layout)]
-        printed = in_child(lambda: {"text": attribute_of(layout, shape)})
-        if "text" in printed:
-            texts.append(printed["text"])
+        printed = PEER.ask(attribute_of, layout, shape)
+        if isinstance(printed, str):
+            texts.append(printed)
         bad = []
         for text in texts:
             ours = asked.bases(text, shape)
@@ -385,14 +453,15 @@ def sweep(kind):
             wrong.append((shape, bad[0][0], theirs, bad[0][1]))
         else:
             same += 1
-    print(
-        f"\n{kind.__name__}: {same} equal, {len(wrong)} different, {refused} refused by Triton, {known} known errors; "
-        f"seed {SEED}"
-    )
+        for feature in ["any", *features(layout, shape)]:
+            cells[len(shape), feature] += 1
+    counted("triton", kind.__name__, same + len(wrong), len(wrong), f"{refused} refused by Triton" + f", {known} known errors" * (known > 0))
+    TABLE[kind.__name__] = cells
     for shape, text, theirs, ours in wrong[:4]:
         print(f"  {shape} {text}\n    Triton {theirs}\n    tesela {ours}")
     asked.end()
     assert not wrong and same >= 150
+    assert all(cells[cell] >= LEAST for cell in needed), [cell for cell in needed if cells[cell] < LEAST]
 
 
 def test_older_blocks():
@@ -420,52 +489,80 @@ def test_older_blocks():
         shape = shape_of(rng, rank, 16 // rank)
         assert asked.bases(text, shape) == dict(bases_of(newer, shape), row=[], col=[], offset=[]), (text, shape)
     asked.end()
-    print(f"\nolder blocks: {CASES} equal; seed {SEED}")
+    counted("triton", "older CTAsPerCGA", CASES, 0)
+
+
+def test_known_errors():
+    layout, shape = NVMMASharedLayout(0, 16, 3, True), [16, 4, 16]
+    bases = PEER.ask(bases_of, layout, shape)
+    zeros = sum(not any(basis) for basis in bases["offset"]) if "error" not in bases else 0
+    case = f"{shape} nvmma_shared, transposed, without a swizzle"
+    known_error("triton", case, f"{zeros} of {len(bases.get('offset', []))} bases are 0", zeros == 0)
+
+
+TILE = ["smaller", "larger", "blocks"]
 
 
 def test_blocked():
-    sweep(blocked)
+    sweep(blocked, [1, 2, 3, 4], TILE)
 
 
-def test_mma():
-    sweep(mma)
+def test_mma2():
+    sweep(mma2, [2, 3], TILE)
+
+
+def test_mma3():
+    sweep(mma3, [2], TILE)
 
 
 def test_mfma():
-    sweep(mfma)
+    sweep(mfma, [2, 3], TILE)
 
 
 def test_wmma():
-    sweep(wmma)
+    sweep(wmma, [2, 3], TILE)
 
 
 def test_operand():
-    sweep(operand)
+    sweep(operand, [2, 3], TILE)
 
 
 def test_amd_operand():
-    sweep(amd_operand)
+    sweep(amd_operand, [2, 3], TILE)
 
 
 def test_slice():
-    sweep(slices)
+    sweep(slices, [1, 2, 3], TILE)
+
+
+def test_nested_slice():
+    sweep(nested_slices, [1, 2], [*TILE, "nested"])
 
 
 def test_linear():
-    sweep(linear)
+    sweep(linear, [1, 2, 3, 4], TILE)
 
 
 def test_swizzled():
-    sweep(swizzled)
+    sweep(swizzled, [1, 2, 3, 4], TILE)
 
 
 def test_nvmma():
-    sweep(nvmma)
+    sweep(nvmma, [1, 2, 3, 4], ["larger", "blocks"])
 
 
 def test_shared_linear():
-    sweep(shared_linear)
+    sweep(shared_linear, [1, 2, 3, 4], ["blocks"])
 
 
 def test_tensor_memory():
-    sweep(tensor)
+    sweep(tensor, [2], ["larger", "blocks"])
+
+
+def test_table():
+    """The cases of each kind by rank, and of what kind their shapes are."""
+    columns = ["any", *TILE, "nested"]
+    lines = [f"{'kind':14}" + "".join(f"   rank {rank}: all small large block nest" for rank in (1, 2, 3, 4))]
+    for kind, cells in TABLE.items():
+        lines.append(f"{kind:14}" + "".join("          " + "".join(f"{cells[rank, c] or '.':>5}" for c in columns) + " " for rank in (1, 2, 3, 4)))
+    tables.append("\n".join(lines))

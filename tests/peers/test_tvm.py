@@ -4,11 +4,12 @@
 import random
 
 import tvm
+from counts import cases_of_run, counted
 from places import ask, indices_of, places_of
 from tvm.s_tir import sbijective_layout
 from tvm.tirx.layout import Axis, R, S, TileLayout
 
-CASES = 200
+CASES = cases_of_run(200)
 
 
 def draw_string():
@@ -46,7 +47,7 @@ def test_strings(seed):
         cases.append((text, shape, places))
     got = places_of([f"tvm: f32{shape} {text}".replace(", ", ",") for text, shape, _ in cases], [shape for _, shape, _ in cases])
     wrong = [case for case, places in zip(cases, got) if places != case[2]]
-    print(f"{len(cases)} strings, {refused} that TVM refuses, {len(wrong)} disagree")
+    counted("apache-tvm", "layout strings", len(cases), len(wrong), f"{refused} refused by TVM")
     assert not wrong, wrong[:3]
 
 
@@ -96,7 +97,7 @@ def test_axe(seed):
     cases = [draw_axe() for _ in range(2 * CASES)]
     texts = [f"axe: {str(shape).replace(' ', '')} {layout}" for layout, shape in cases]
     requests = [{"op": "where", "layout": text, "indices": indices_of(shape)} for text, (_, shape) in zip(texts, cases)]
-    replicas = 0
+    replicas, wrong = 0, []
     for text, answer, (layout, shape) in zip(texts, ask(requests), cases):
         assert answer["ok"], (text, answer)
         replicas += " + T.R" in text
@@ -106,5 +107,8 @@ def test_axe(seed):
                 want["tx"] = want.pop("laneid")
             if isinstance(place[0] if isinstance(place, list) else place, int):  # the only axis
                 want = {"m": value for value in want.values()}
-            assert by_axis(place) == want, (text, index, place, want)
-    print(f"{len(cases)} layouts of Axe, {replicas} with replicas")
+            if by_axis(place) != want:
+                wrong.append((text, index, place, want))
+    differ = len({text for text, *_ in wrong})
+    counted("apache-tvm", "Axe layouts", len(cases), differ, f"{replicas} with replicas")
+    assert not wrong, wrong[:3]

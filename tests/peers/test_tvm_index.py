@@ -3,11 +3,12 @@
 
 import random
 
+from counts import cases_of_run, counted
 from expressions import draw_expression, translated
 from places import indices_of, places_of
 from tvm.tirx import IndexMap, const
 
-CASES = 200
+CASES = cases_of_run(200)
 
 
 def numbers(results):
@@ -48,7 +49,7 @@ def test_written(seed):
             got.append(place)
         if got != places:
             wrong.append(text)
-    print(f"{CASES} layouts, {len(wrong)} disagree")
+    counted("apache-tvm", "index maps written", CASES, len(wrong))
     assert not wrong, wrong[:3]
 
 
@@ -70,6 +71,6 @@ def test_read(seed):
     got = places_of([f"index_map: f32{shape} {text}".replace(", ", ",") for text, shape, _ in cases], [shape for _, shape, _ in cases])
     refused = [places for places in got if isinstance(places, str)]
     wrong = [(case, places) for case, places in zip(cases, got) if places != case[2] and not isinstance(places, str)]
-    print(f"{len(cases)} index maps, {len(refused)} refused, {len(wrong)} disagree")
+    counted("apache-tvm", "index maps read", len(cases), len(wrong), f"{len(refused)} refused: no one layout")
     assert not wrong, wrong[:3]
     assert len(refused) * 4 < len(cases), refused[:3]

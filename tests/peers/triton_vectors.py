@@ -70,8 +70,8 @@ def rows(bases):
 
 
 def put(kind, layout, shape, bases, python):
-    text = peer.in_child(lambda: {"text": peer.attribute_of(layout, shape)})
-    text = repr(layout) if python or "text" not in text else expanded(text["text"])
+    text = peer.PEER.ask(peer.attribute_of, layout, shape)
+    text = repr(layout) if python or not isinstance(text, str) else expanded(text)
     print(kind.__name__, ",".join(map(str, shape)), text, rows(bases), sep="\t")
 
 
@@ -83,15 +83,15 @@ def write():
         number = 0
         while number < CASES:
             layout, shape = kind(rng)
-            bases = peer.in_child(lambda: peer.bases_of(layout, shape))
-            if peer.known_error(layout) or "error" in bases:
+            bases = peer.PEER.ask(peer.bases_of, layout, shape)
+            if peer.loses_bits(layout) or "error" in bases:
                 continue
             if sum(len(bases[name]) for name in bases) > BITS and rng.random() < 0.999:
                 continue
             put(kind, layout, shape, bases, number % 3 == 2)
             number += 1
     for kind, layout, shape in CHOSEN:
-        put(kind, layout, shape, peer.in_child(lambda: peer.bases_of(layout, shape)), False)
+        put(kind, layout, shape, peer.PEER.ask(peer.bases_of, layout, shape), False)
 
 
 write()

@@ -75,7 +75,7 @@ def read_inc():
     for public, private in ROW.findall(fragments.INC.read_text()):
         texts, numbers = re.findall(r'"([^"]*)"', public), re.findall(r", (\d+)", public)[-4:]
         lists = [[int(x) for x in part.split(",")] for part in re.findall(r"\{([^}]*)\}", private)]
-        numbers_of = re.match(r'"[^"]*", -?\d+, (\d+), (\d+), (\d+), (\d+), (\d+),', private)
+        numbers_of = re.match(r"(\d+), (\d+), (\d+), (\d+), (\d+),", private)
         first, rank, n_modes, n_spatial, n_local = (int(x) for x in numbers_of.groups())
         assert (len(lists[0]), len(lists[1]), len(lists[2])) == (rank, n_modes, n_spatial) and len(lists[3]) in (
             n_local,
@@ -159,7 +159,7 @@ def test_first_is_the_first_row_of_the_same_layout():
 
 
 def test_every_row_is_read():
-    assert len(INC) == len(fragments.entries()) == len(re.findall("TESELA__FRAGMENT", fragments.INC.read_text())) - 1
+    assert len(INC) == len(fragments.entries()) == len(re.findall(r"^TESELA__FRAGMENT\(", fragments.INC.read_text(), re.M))
 
 
 # ---- mma, from PTX ISA, "Matrix Fragments for mma..." ----
@@ -245,6 +245,116 @@ def test_mma_of_volta():
         agrees(f"mma.m8n8k4.f16.{operand}", count, formula, block=pair)
 
 
+# ---- mma.sp, from PTX ISA, "Matrix fragments for multiply-accumulate operation with sparse matrix A" ----
+
+# A: i ranges where row is groupID (else + 8); firstcol is threadID_in_group * wide, + half for i >= from
+SPARSE_A = {
+    "m16n8k16.f16": ([(0, 2)], 4, None, 0),
+    "m16n8k32.f16": ([(0, 2), (4, 6)], 4, 4, 16),
+    "m16n8k8.tf32": ([(0, 1)], 2, None, 0),
+    "m16n8k16.tf32": ([(0, 1), (2, 3)], 2, 2, 8),
+    "m16n8k32.s8": ([(0, 4)], 8, None, 0),
+    "m16n8k64.s8": ([(0, 4), (8, 12)], 8, 8, 32),
+    "m16n8k64.e4m3": ([(0, 4), (8, 12)], 8, 8, 32),
+    "m16n8k64.s4": ([(0, 8)], 16, None, 0),
+    "m16n8k128.s4": ([(0, 8), (16, 24)], 16, 16, 64),
+    "m16n8k128.e2m1": ([(0, 8), (16, 24)], 16, 16, 64),
+}
+
+
+def test_sparse():
+    for name, (upper, wide, start, half) in SPARSE_A.items():
+        k = int(re.search(r"k(\d+)", name)[1])
+        per = wide // 2  # elements of a register, stored for `wide` columns
+
+        def a(lane, i, upper=upper, wide=wide, start=start, half=half, per=per):
+            row = (lane >> 2) + either(not any(lo <= i < hi for lo, hi in upper), 8)
+            first = (lane % 4) * wide + either(start is not None and i >= start, half)
+            return row, first // 2 + i % per  # half of the columns before firstcol are stored
+
+        agrees(f"mma.sp.{name}.A", 16 * k // 64, a)
+        agrees(f"mma.sp.{name}.B", k * 8 // 32, lambda lane, i, per=per: ptx_b(lane, i, per))
+        agrees(f"mma.sp.{name}.C", 4, ptx_c(True))
+
+
+def found_at(name, where):
+    """Every element of an entry against where(index) -> (lane, i)."""
+    table, _ = slots(name)
+    for slot, index in table.items():
+        assert where(*index) == slot, f"{name}: element {index}"
+    CHECKED.add(name)
+
+
+def test_metadata():
+    """The thread-pair of 16x8x32 as MLIR's test of mma.sp loads it; all four threads as in CuTe's mma_traits_sm120_sparse."""
+    for name, n in (("m16n8k32.f16", 8), ("m16n8k16.tf32", 4)):  # n indices of a row fill 16 bits
+        found_at(
+            f"mma.sp.{name}.E",
+            lambda s, row, k, n=n: (4 * (row % 8) + 2 * s + k // n, (row // 8) * n + k % n),
+        )
+    for name, n in (("m16n8k16.f16", 8), ("m16n8k8.tf32", 4)):  # half of that: one thread
+        found_at(f"mma.sp.{name}.E", lambda s, row, k, n=n: (4 * (row % 8) + s, (row // 8) * n + k))
+    for name, k, columns in (("m16n8k64.s8", 64, 2), ("m16n8k64.e4m3", 64, 2), ("m16n8k128.s4", 128, 4), ("m16n8k128.e2m1", 128, 4)):
+        full = cute([(2, 8), (2, 8 * k), (8, 1)], [(k // 2, 16)], 16, True)  # to (row, column of A)
+        for i in range(k // 2):
+            for lane in range(32):
+                row, column = full(lane, i)
+                assert slots(f"mma.sp.{name}.E")[0][lane, i // columns] == (row, column // columns)
+        CHECKED.add(f"mma.sp.{name}.E")
+
+
+def test_scales():
+    """Row m of A comes from lane 4*(m % 8) + 2*thread-id + m / 8, column n of B from lane 4*n + thread-id; bytes from byte-id."""
+    for stem, size in (("mma.m16n8k32.e4m3", 1), ("mma.m16n8k64.e2m1", 2), ("mma.m16n8k64.e2m1", 4)):
+        for name in (stem, {"mma.m16n8k32.e4m3": "mma.sp.m16n8k64.e4m3"}.get(stem, "mma.sp.m16n8k128.e2m1")):
+            each = 4 // size  # byte-ids
+            found_at(
+                f"{name}.SFA_{size}X",
+                lambda s, m, k, each=each, size=size: (4 * (m % 8) + 2 * (s // each) + m // 8, size * (s % each) + k),
+            )
+            found_at(
+                f"{name}.SFB_{size}X",
+                lambda s, k, n, each=each, size=size: (4 * n + s // each, size * (s % each) + k),
+            )
+
+
+# ---- ldmatrix and stmatrix of 8 bits, from CuTe's copy_traits_sm100: bits of shared memory, 128 to an address ----
+
+
+def number(x, digits):
+    total = 0
+    for size, stride in digits:
+        total, x = total + x % size * stride, x // size
+    return total
+
+
+def test_wide_matrices():
+    for n in (1, 2):
+        lines = {number(lane, [(2, 128), (2, 1024), (4, 256), (2, 2048)]) // 128: lane for lane in range(16 * n)}
+
+        def loaded(lane, i, lines=lines):
+            matrix, byte = divmod(i, 8)
+            moved = (0, 1, 4, 5, 2, 3, 6, 7)[byte]  # CuTe's copy moves the bytes of r0 and r1 after the load
+            at = number(lane, [(4, 256), (8, 8)]) + number(8 * (moved + 8 * matrix), [(8, 1), (2, 128), (2, 64), (4, 1024)])
+            return lines[at // 128], at % 128 // 8
+
+        for suffix in ("", ".b6", ".b4"):
+            agrees(f"ldmatrix.m16n16.x{n}{suffix}", 8 * n, loaded)
+    for n in (1, 2, 4):
+
+        def plain(lane, i):
+            at = number(lane, [(32, 32)]) + number(8 * i, [(32, 1), (4, 1024)])
+            return at // 128, at % 128 // 8
+
+        def stored(lane, i):
+            at = number(lane, [(4, 256), (8, 8)]) + number(8 * i, [(8, 1), (2, 128), (2, 64), (4, 1024)])
+            return at // 128, at % 128 // 8
+
+        for suffix in (".b6", ".b4"):
+            agrees(f"ldmatrix.m8n16.x{n}{suffix}", 4 * n, plain)
+        agrees(f"stmatrix.m16n8.x{n}", 4 * n, stored)
+
+
 # ---- ldmatrix, stmatrix, movmatrix: lane T has 32 bits of row T / 4, register r is matrix r ----
 
 
@@ -267,12 +377,6 @@ def test_matrices():
 
 def cute(thread, value, rows, row_fastest, unit=1):
     """formula(lane, i) of a thread-value layout whose result numbers the elements of a matrix."""
-
-    def number(x, digits):
-        total = 0
-        for size, stride in digits:
-            total, x = total + x % size * stride, x // size
-        return total
 
     def formula(lane, i):
         at = number(lane, thread) + number(i * unit, value)
@@ -310,6 +414,115 @@ def test_tcgen05():
     ):
         count = 16 * columns // 32 if name != "32x32b" else 1
         agrees(f"tcgen05.{name}", count, cute(thread, value, columns, False, unit=32))
+
+
+# ---- the atoms of CUTLASS: thread digits and value digits of A (M,K), B (N,K) and C (M,N), as its traits have them ----
+
+ROW16 = [(4, 32), (8, 1)], [(2, 16), (2, 8)]
+ROW8 = [(4, 16), (8, 1)], [(2, 8)]
+ATOM_TRAITS = {  # the part of a name after SM80_: (A, B, C)
+    "8x8x4_F64F64F64F64_TN": (([(4, 8), (8, 1)], []), ([(4, 8), (8, 1)], []), ROW8),
+    "16x8x4_F64F64F64F64_TN": (([(4, 16), (8, 1)], [(2, 8)]), ([(4, 8), (8, 1)], []), ROW16),
+    "16x8x8_F64F64F64F64_TN": (([(4, 16), (8, 1)], [(2, 8), (2, 64)]), ([(4, 8), (8, 1)], [(2, 32)]), ROW16),
+    "16x8x16_F64F64F64F64_TN": (([(4, 16), (8, 1)], [(2, 8), (4, 64)]), ([(4, 8), (8, 1)], [(4, 32)]), ROW16),
+    "16x8x4_F32TF32TF32F32_TN": (([(4, 16), (8, 1)], [(2, 8)]), ([(4, 8), (8, 1)], []), ROW16),
+    "16x8x8_F32TF32TF32F32_TN": (([(4, 16), (8, 1)], [(2, 8), (2, 64)]), ([(4, 8), (8, 1)], [(2, 32)]), ROW16),
+    "16x8x8_F32F16F16F32_TN": (ROW16, ROW8, ROW16),
+    "16x8x16_F32F16F16F32_TN": (
+        ([(4, 32), (8, 1)], [(2, 16), (2, 8), (2, 128)]),
+        ([(4, 16), (8, 1)], [(2, 8), (2, 64)]),
+        ROW16,
+    ),
+    "8x8x16_S32S8S8S32_TN": (([(4, 32), (8, 1)], [(4, 8)]), ([(4, 32), (8, 1)], [(4, 8)]), ROW8),
+    "16x8x16_S32S8S8S32_TN": (([(4, 64), (8, 1)], [(4, 16), (2, 8)]), ([(4, 32), (8, 1)], [(4, 8)]), ROW16),
+    "16x8x32_S32S8S8S32_TN": (
+        ([(4, 64), (8, 1)], [(4, 16), (2, 8), (2, 256)]),
+        ([(4, 32), (8, 1)], [(4, 8), (2, 128)]),
+        ROW16,
+    ),
+    "16x8x32_F32E4M3E4M3F32_TN": (
+        ([(4, 64), (8, 1)], [(4, 16), (2, 8), (2, 256)]),
+        ([(4, 32), (8, 1)], [(4, 8), (2, 128)]),
+        ROW16,
+    ),
+    "8x8x32_S32S4S4S32_TN": (([(4, 64), (8, 1)], [(8, 8)]), ([(4, 64), (8, 1)], [(8, 8)]), ROW8),
+    # CUTLASS has a thread stride of 32 for B of 16x8x32, with which threads would overlap; 64 is that of the instruction
+    "16x8x32_S32S4S4S32_TN": (([(4, 128), (8, 1)], [(8, 16), (2, 8)]), ([(4, 64), (8, 1)], [(8, 8)]), ROW16),
+    "16x8x64_S32S4S4S32_TN": (
+        ([(4, 128), (8, 1)], [(8, 16), (2, 8), (2, 512)]),
+        ([(4, 64), (8, 1)], [(8, 8), (2, 256)]),
+        ROW16,
+    ),
+    "8x8x128_S32U1U1S32_TN_XORPOPC": (([(4, 256), (8, 1)], [(32, 8)]), ([(4, 256), (8, 1)], [(32, 8)]), ROW8),
+    "16x8x128_S32U1U1S32_TN_XORPOPC": (
+        ([(4, 512), (8, 1)], [(32, 16), (2, 8)]),
+        ([(4, 256), (8, 1)], [(32, 8)]),
+        ROW16,
+    ),
+    "16x8x256_S32U1U1S32_TN_XORPOPC": (
+        ([(4, 512), (8, 1)], [(32, 16), (2, 8), (2, 2048)]),
+        ([(4, 256), (8, 1)], [(32, 8), (2, 1024)]),
+        ROW16,
+    ),
+}
+SAME_TRAITS = [  # what CUTLASS derives from another atom: other types, other rounding, complex numbers
+    (r"SM75_", "SM80_"),
+    (r"_C64C64C64C64_|_GC64C64C64GC64_", "_F64F64F64F64_"),
+    (r"_SATURATE$", ""),
+    (r"ANDPOPC", "XORPOPC"),
+    (r"F16F16F16F16|F32BF16BF16F32", "F32F16F16F32"),
+    (r"S32[SU]8[SU]8S32", "S32S8S8S32"),
+    (r"S32[SU]4[SU]4S32", "S32S4S4S32"),
+    (r"F(?:16|32)E[45]M[23]E[45]M[23]F(?:16|32)", "F32E4M3E4M3F32"),
+]
+NAME = re.compile(r'^TESELA__FRAGMENT_NAME\((\d), "([^"]*)", "([^"]*)", \{([0-9, ]*)\}\)$', re.M)
+NAMES = [
+    (int(naming), pattern, dict(zip(operands.split(","), map(int, numbers.split(",")))))
+    for naming, pattern, operands, numbers in NAME.findall(fragments.INC.read_text())
+]
+
+
+def test_atoms():
+    entries_of, compared = list(INC), 0
+    for naming, name, operands in NAMES:
+        if naming != 2 or not re.match(r"SM(75|80|89|90)_(8x8|16x8)x", name):
+            continue
+        like = name
+        for pattern, other in SAME_TRAITS:
+            like = re.sub(pattern, other, like)
+        traits = ATOM_TRAITS[like.split("_", 1)[1]]
+        m, n, k = map(int, re.search(r"_(\d+)x(\d+)x(\d+)_", name).groups())
+        for operand, (thread, value), rows in zip("ABC", traits, (m, n, m)):
+            entry = entries_of[operands[operand]]
+            flip = operand == "B"
+            formula = cute(thread, value, rows, True)
+            table, _ = slots(entry)
+            assert len(table) == 32 * (m * k if operand == "A" else n * k if flip else m * n) // 32
+            for (lane, i), index in table.items():
+                assert index == (formula(lane, i)[::-1] if flip else formula(lane, i)), f"{name}.{operand}"
+            compared += 1
+    assert compared == 3 * 81
+
+
+def test_named_layouts():
+    """The layouts that CuTe names, by the digits in mma_traits_sm80.hpp and mma_traits_sm90_gmma.hpp."""
+    entries_of = list(INC)
+    named = {name: entries_of[operands[""]] for naming, name, operands in NAMES if naming == 1}
+    for name, thread, value, rows in (
+        ("SM80_8x4", [(4, 8), (8, 1)], [], 8),
+        ("SM80_8x8_Row", *ROW8, 8),
+        ("SM80_8x16_Row", [(4, 32), (8, 1)], [(4, 8)], 8),
+        ("SM80_16x8_Row", *ROW16, 16),
+        ("SM120_16x8_Row", *ROW16, 16),
+        ("ALayout_64x8", [(4, 64), (8, 1), (4, 16)], [(2, 8), (2, 256)], 64),
+        ("ALayout_64x16", [(4, 128), (8, 1), (4, 16)], [(2, 64), (2, 8), (2, 512)], 64),
+        ("ALayout_64x32", [(4, 256), (8, 1), (4, 16)], [(4, 64), (2, 8), (2, 1024)], 64),
+        ("CLayout_64xN", [(4, 128), (8, 1), (4, 16)], [(2, 64), (2, 8), (16, 512)], 64),
+    ):
+        formula = cute(thread, value, rows, True)
+        table, _ = slots(named.pop(name), 128)
+        assert all(index == formula(lane, i) for (lane, i), index in table.items()), name
+    assert not named
 
 
 # ---- wmma: several mma side by side; m8n32k16 is the product of the transposes ----
@@ -416,8 +629,20 @@ def test_every_entry_was_compared():
     assert sorted(set(INC) - CHECKED) == []
 
 
-def test_a_planted_fault_is_found(monkeypatch):
-    row = dict(INC["mma.m16n8k16.f16.A"], local=[0, 2, 4])  # rows before columns
-    monkeypatch.setitem(INC, "mma.m16n8k16.f16.A", row)
-    with pytest.raises(AssertionError, match="mma.m16n8k16.f16.A: lane 0 element 2"):
-        test_mma()
+@pytest.mark.parametrize(
+    "name, lists, test, says",
+    [
+        ("mma.m16n8k16.f16.A", {"local": [0, 2, 4]}, test_mma, "lane 0 element 2"),  # rows before columns
+        ("mma.sp.m16n8k32.f16.A", {"local": [0, 2, 4]}, test_sparse, "lane 0 element 2"),
+        ("mma.sp.m16n8k32.f16.E", {"spatial": [2, 3, 0]}, test_metadata, "element"),  # the pair before the selector
+        ("mma.sp.m16n8k64.s8.E", {"spatial": [1, 0, 2]}, test_metadata, "assert"),  # columns before rows
+        ("mma.m16n8k64.e2m1.SFA_2X", {"local": [4, 1]}, test_scales, "element"),  # bytes in the other order
+        ("ldmatrix.m16n16.x1", {"local": [1, 2]}, test_wide_matrices, "lane 0 element"),
+        ("stmatrix.m16n8.x2", {"local": [3, 0, 2]}, test_wide_matrices, "lane 0 element"),
+    ],
+)
+def test_a_planted_fault_is_found(monkeypatch, name, lists, test, says):
+    assert all(sorted(INC[name][part]) == sorted(order) for part, order in lists.items())
+    monkeypatch.setitem(INC, name, dict(INC[name], **lists))
+    with pytest.raises(AssertionError, match=says):
+        test()

@@ -296,12 +296,12 @@ static void other_extents_are_a_valid_part(void **state) {
 /* One dim more than the encoding: the buffers of a pipeline. */
 static void buffers_follow_each_other(void **state) {
   (void)state;
-  const int64_t shape[] = {8, 16}, index[][3] = {{0, 3, 5}, {1, 3, 5}, {2, 7, 15}};
+  const int64_t whole[] = {3, 8, 16}, *shape = whole + 1, index[][3] = {{0, 3, 5}, {1, 3, 5}, {2, 7, 15}};
   int64_t place[TESELA_MAX_AXES];
   static tesela_layout one, three;
 #define SHARED "#ttg.swizzled_shared<{vec = 2, perPhase = 1, maxPhase = 4, order = [1, 0]}>"
   read_shape(SHARED, 2, shape, &one);
-  read_shape("!ttg.memdesc<3x8x16xf16, " SHARED ", #ttg.shared_memory, mutable>", 3, shape, &three);
+  read_shape("!ttg.memdesc<3x8x16xf16, " SHARED ", #ttg.shared_memory, mutable>", 3, whole, &three);
 #undef SHARED
   assert_int_equal(three.rank, 3);
   assert_int_equal(three.axis[0].extent, 3 * 128);

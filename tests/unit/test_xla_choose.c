@@ -3,7 +3,7 @@
  * test_xla_choose.c - the tiles a TPU compiler chooses, and the document's named formats.
  *
  * Expected values are choices of real compilers: rows from HLO dumps that others published in 2026, and all
- * of tests/data/tpu_tiles.tsv.
+ * of tests/data/tpu_tiles.tsv and tests/data/tpu_orders.tsv.
  */
 #include "support_xla.h"
 
@@ -12,6 +12,7 @@ enum {
   LARGE = TESELA_XLA_CHOOSE_LARGE_TILE,
   EARLY = TESELA_XLA_CHOOSE_EARLY_TPU,
   ARGUMENT = TESELA_XLA_CHOOSE_ARGUMENT,
+  ORDER = TESELA_XLA_CHOOSE_ORDER,
 };
 
 static const struct {
@@ -66,6 +67,19 @@ static const struct {
     {"one row on early TPUs", "f32[1,200]{1,0}", EARLY, "f32[1,200]{1,0:T(2,128)}"},
     {"early TPUs do not pack", "s4[64,256]{1,0}", EARLY, "s4[64,256]{1,0:T(8,128)(4,1)}"},
     {"no elements, no tiles", "s4[0,256]{1,0}", 0, "s4[0,256]{1,0:E(4)}"},
+    {"the order that pads least", "f32[300,12]", ORDER, "f32[300,12]{0,1:T(8,128)}"},
+    {"whatever order was given", "f32[12,300]{0,1}", ORDER, "f32[12,300]{1,0:T(8,128)}"},
+    {"of equals row-major", "f32[128,128]{0,1}", ORDER, "f32[128,128]{1,0:T(8,128)}"},
+    {"of equals without it the higher dims", "f32[1,128,3,128]", ORDER, "f32[1,128,3,128]{3,1,2,0:T(8,128)}"},
+    {"the middle dim is the most minor", "bf16[5,65,2]", ORDER, "bf16[5,65,2]{1,2,0:T(2,128)(2,1)}"},
+    {"four dims", "s32[64,31,12,7]", ORDER, "s32[64,31,12,7]{0,1,3,2:T(8,128)}"},
+    {"2 bits: rows of 8 count, then no padding", "s2[16,8,128]", ORDER,
+     "s2[16,8,128]{2,0,1:T(16,128)(16,1)E(2)}"},
+    {"a vector has one order", "f32[300]", ORDER, "f32[300]{0:T(512)}"},
+    {"a scalar has one too", "f32[]", ORDER, "f32[]{:T(128)}"},
+    {"no elements, row-major", "f32[0,128,8]{0,1,2}", ORDER, "f32[0,128,8]{2,1,0}"},
+    {"large tiles are weighed as 8 rows", "bf16[24,128,16]", ORDER | LARGE,
+     "bf16[24,128,16]{1,2,0:T(16,128)(2,1)}"},
     {"1 bit", "s1[64,256]{1,0}", 0, NULL},
     {"6 bits", "f6e3m2fn[64,256]{1,0}", 0, NULL},
     {"an odd width", "s8[64,256]{1,0:E(5)}", 0, NULL},
@@ -110,37 +124,76 @@ static void test_overflow(void **state) {
   check_text("unchanged", &shape, "s8[9223372036854775807]{0}");
 }
 
-/* Every choice of a real compiler, for the order that it took. */
-static void check_observed(const char *array, bool early, const char *layout) {
-  char text[TEXT];
-  snprintf(text, sizeof text, "%s%s", array, layout);
+/* ---- choices of a real compiler ---- */
+
+static FILE *open_data(const char *name) {
+  const char *source = getenv("TESELA_SOURCE");
+  char path[1024];
+  snprintf(path, sizeof path, "%s/tests/data/%s", source ? source : ".", name);
+  FILE *file = fopen(path, "r");
+  if (!file) fail_msg("%s: cannot be read", path);
+  return file;
+}
+
+/* "f32[3,5]{0,1:T(4,128)}" is chosen for its array. With `order` no order is given. Returns the bytes. */
+static int64_t check_observed(const char *text, bool early, bool order) {
   tesela_xla_shape shape = shape_of(text);
+  tesela_xla_sizes sizes;
+  OK(tesela_xla_size(&shape, &sizes, &e_));
   tesela_xla_clear_tiles(&shape.layout);
   shape.layout.element_bits = 0;
-  OK(tesela_xla_choose(&shape, ARGUMENT | (early ? EARLY : 0), &e_));
-  if (strcmp(layout, "{}") == 0) text[strlen(array)] = '\0'; /* a scalar without tiles prints no braces */
+  for (int32_t d = 0; order && d < shape.rank; d++) shape.layout.minor_to_major[d] = d;
+  OK(tesela_xla_choose(&shape, ARGUMENT | (early ? EARLY : 0) | (order ? ORDER : 0), &e_));
   check_text(early ? "v2, v3" : "v4 and later", &shape, text);
+  return sizes.allocated_bytes;
 }
 
 static void test_observed(void **state) {
   (void)state;
-  const char *source = getenv("TESELA_SOURCE");
-  char path[1024], line[TEXT];
+  char line[TEXT], text[TEXT];
   int n_early = 0, n_late = 0;
-  snprintf(path, sizeof path, "%s/tests/data/tpu_tiles.tsv", source ? source : ".");
-  FILE *file = fopen(path, "r");
-  if (!file) fail_msg("%s: cannot be read", path);
+  FILE *file = open_data("tpu_tiles.tsv");
   while (fgets(line, sizeof line, file)) {
     char *array = strtok(line, "\t\n"), *targets = strtok(NULL, "\t\n"), *layout = strtok(NULL, "\t\n");
     if (!array || array[0] == '#' || !layout) continue;
     bool early = strstr(targets, "v2"), late = strstr(targets, "v4");
-    if (early) check_observed(array, true, layout);
-    if (late) check_observed(array, false, layout);
+    snprintf(text, sizeof text, "%s%s", array,
+             strcmp(layout, "{}") == 0 ? "" : layout); /* a scalar prints no braces */
+    for (int order = 0; order < 2; order++) {
+      if (early) check_observed(text, true, order);
+      if (late) check_observed(text, false, order);
+    }
     n_early += early;
     n_late += late;
   }
   fclose(file);
   assert_true(n_early > 4000 && n_late > 4000);
+}
+
+/* Arguments that the rule was not found from, and what all arguments of a program take. */
+static void test_held_out(void **state) {
+  (void)state;
+  char line[TEXT];
+  int n_arguments = 0, n_programs = 0;
+  int64_t left = 0;
+  bool early = false;
+  FILE *file = open_data("tpu_orders.tsv");
+  while (fgets(line, sizeof line, file)) {
+    char *word = strtok(line, "\t\n"), *total = strtok(NULL, "\t\n");
+    if (!word || word[0] == '#') continue;
+    if (total) {
+      AGREE(word, left, 0);
+      left = strtoll(total, NULL, 10);
+      early = strcmp(word, "v2") == 0;
+      n_programs++;
+    } else {
+      left -= check_observed(word, early, true);
+      n_arguments++;
+    }
+  }
+  fclose(file);
+  AGREE("the last program", left, 0);
+  assert_true(n_arguments >= 2000 && n_programs <= 40);
 }
 
 static void test_formats(void **state) {
@@ -163,8 +216,8 @@ static void test_formats(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_choose), cmocka_unit_test(test_words),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_choose),   cmocka_unit_test(test_words),
                                      cmocka_unit_test(test_overflow), cmocka_unit_test(test_observed),
-                                     cmocka_unit_test(test_formats)};
+                                     cmocka_unit_test(test_held_out), cmocka_unit_test(test_formats)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

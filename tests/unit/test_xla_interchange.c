@@ -109,7 +109,7 @@ static void wrong_jax_layouts_are_refused(void **state) {
     int64_t at;
   } rows[] = {
       {"", TESELA_E_SYNTAX, 0},
-      {"Format(Layout((0,)))", TESELA_E_SYNTAX, 0},
+      {"Formats(Layout((0,)))", TESELA_E_SYNTAX, 0},
       {"Layout", TESELA_E_SYNTAX, 6},
       {"Layout()", TESELA_E_SYNTAX, 7},
       {"Layout(tiling=())", TESELA_E_INVALID, 0},

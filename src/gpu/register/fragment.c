@@ -2,29 +2,36 @@
 /*
  * fragment.c - the catalogue of fragments: list, find by name, recognize in a layout.
  *
- * tools/fragments.py writes fragments.inc, a row per entry. Each row becomes two: the public fields, and the rest, for
- * the layout and the name. Names are compared part by part, with dots between the parts:
+ * tools/fragments.py writes fragments.inc: a row per entry, which becomes the public fields and the layout, and a row per
+ * name. A name is a pattern, compared part by part, with dots between the parts, and then the operand:
  *
- *   mma.m16n8k16.bf16.d    "bf16" is one of the entry's words for part 2, "f16,bf16"; "d" is accepted for "C"
- *   wgmma.m64n128k16.f16.D "m64nNk16" with N = 128
+ *   mma.m16n8k16.f16|bf16               "mma.m16n8k16.bf16.d": one of the words of each part; "d" is accepted for "C"
+ *   wgmma.m64nNk16.f16|bf16             "wgmma.m64n128k16.f16.D": N = 128
+ *   ldmatrix...x4.|shared|shared::cta.b16   an empty first word: the part may be missing
  *
- * The catalogue has a few hundred short entries, so each search visits all of them.
+ * The catalogue has a few hundred short names, so each search visits all of them.
  */
 #include <tesela/register.h>
 
-#include "base/base.h"
+#include "gpu/register/register.h"
 
-/* The other fields of an entry; lists as in register.h, with 0 for n in `shape` and for n / n_step in `mode_shape`. */
+/* The layout of an entry; lists as in register.h, with 0 for n in `shape` and for n / n_step in `mode_shape`. */
 typedef struct frag_plan {
-  const char *words; /* the words allowed for part `part` of the name, separated by commas */
-  int32_t part;      /* -1: all parts are as in the name */
-  int32_t first;     /* the first entry with the same layout */
+  int32_t first; /* the first entry with the same layout */
   int32_t rank, n_modes, n_spatial, n_local;
   int16_t shape[3], mode_shape[8], spatial_modes[8], local_modes[8];
 } frag_plan;
 
+/* A name: word k of `operands`, which are separated by commas, is entry[k]; without operands the pattern is entry[0]. */
+typedef struct frag_name {
+  int32_t naming; /* tesela_fragment_naming */
+  const char *pattern, *operands;
+  int16_t entry[8];
+} frag_name;
+
 #define FRAG_ROW(...) \
   { __VA_ARGS__ }
+#define TESELA__FRAGMENT_NAME(...)
 static const tesela_fragment frag_rows[] = {
 #define TESELA__FRAGMENT(entry, plan) FRAG_ROW entry,
 #include "gpu/register/fragments.inc"
@@ -35,9 +42,20 @@ static const frag_plan frag_plans[] = {
 #include "gpu/register/fragments.inc"
 #undef TESELA__FRAGMENT
 };
+#undef TESELA__FRAGMENT_NAME
+static const frag_name frag_names[] = {
+#define TESELA__FRAGMENT(entry, plan)
+#define TESELA__FRAGMENT_NAME(...) FRAG_ROW(__VA_ARGS__),
+#include "gpu/register/fragments.inc"
+#undef TESELA__FRAGMENT
+#undef TESELA__FRAGMENT_NAME
+};
 #undef FRAG_ROW
 
-enum { FRAG_COUNT = (int)(sizeof frag_rows / sizeof frag_rows[0]) };
+enum {
+  FRAG_COUNT = (int)(sizeof frag_rows / sizeof frag_rows[0]),
+  FRAG_NAMES = (int)(sizeof frag_names / sizeof frag_names[0])
+};
 
 const tesela_fragment *tesela_fragments(int32_t *n) {
   if (n) *n = FRAG_COUNT;
@@ -115,38 +133,68 @@ static bool frag_allows(const tesela_fragment *row, int32_t n) {
   return n >= row->n_step && n <= row->n_max && n % row->n_step == 0;
 }
 
-/* Does `text` match part k of an entry's name? Sets *n if it contains the n of a family. */
-static bool frag_part(int32_t entry, int32_t k, frag_text text, int32_t *n) {
-  const tesela_fragment *row = &frag_rows[entry];
-  frag_text word, after;
-  if (!frag_piece(frag_string(row->name), '.', k, &word)) return false;
-  if (frag_plans[entry].part == k) {
-    for (int32_t i = 0; frag_piece(frag_string(frag_plans[entry].words), ',', i, &word); i++)
-      if (frag_same(word, text)) return true;
-    return false;
-  }
+/* Does `text` match a word of a name's pattern? Sets *n if it contains the n of a family. */
+static bool frag_word(const frag_name *row, frag_text word, frag_text text, int32_t *n) {
+  const tesela_fragment *entry = &frag_rows[row->entry[0]];
   int32_t found;
-  if (row->n_step && frag_number(word, text, &found)) {
-    if (!frag_allows(row, found)) return false;
-    *n = found;
-    return true;
-  }
-  if (frag_same(word, text))
-    return !memchr(word.at, 'N', word.length) || !row->n_step; /* N requires a number */
-  if (frag_piece(frag_string(row->name), '.', k + 1, &after) || text.length == 0) return false;
-  const char operand = row->operand[0], said = frag_lower(text.at[0]);
-  return ((operand == 'C' && said == 'd') || (operand == 'D' && said == 'c')) &&
-         frag_same((frag_text){word.at + 1, word.length - 1}, (frag_text){text.at + 1, text.length - 1});
+  if (!entry->n_step) return frag_same(word, text);
+  if (!frag_number(word, text, &found))
+    return frag_same(word, text) && !memchr(word.at, 'N', word.length); /* N requires a number */
+  if (!frag_allows(entry, found)) return false;
+  *n = found;
+  return true;
 }
 
-/* The number of leading parts that match; *whole: all parts of both. */
-static int32_t frag_agrees(int32_t entry, frag_text name, int32_t *n, bool *whole) {
-  frag_text part;
-  int32_t k = 0;
-  *n = 0;
-  while (frag_piece(name, '.', k, &part) && frag_part(entry, k, part, n)) k++;
-  *whole = !frag_piece(name, '.', k, &part) && !frag_piece(frag_string(frag_rows[entry].name), '.', k, &part);
-  return k;
+/* The number of the operand that matches, C for D and D for C if no other does; or -1. */
+static int32_t frag_operand(const frag_name *row, frag_text text) {
+  const frag_text operands = frag_string(row->operands);
+  frag_text word;
+  for (int32_t k = 0; frag_piece(operands, ',', k, &word); k++)
+    if (frag_same(word, text)) return k;
+  if (text.length == 0) return -1;
+  const char said = frag_lower(text.at[0]);
+  for (int32_t k = 0; frag_piece(operands, ',', k, &word); k++) {
+    if (((word.at[0] == 'C' && said == 'd') || (word.at[0] == 'D' && said == 'c')) &&
+        frag_same((frag_text){word.at + 1, word.length - 1}, (frag_text){text.at + 1, text.length - 1}))
+      return k;
+  }
+  return -1;
+}
+
+/* How far a text agrees with a name. */
+typedef struct frag_match {
+  int32_t agrees; /* leading parts of the text that match */
+  int32_t entry;  /* of the whole name; -1: only a part agrees */
+  int32_t n;      /* of a family */
+  int32_t
+      from; /* the first part of the pattern that may come next; those after it as long as they may be missing */
+} frag_match;
+
+static frag_match frag_compare(const frag_name *row, frag_text name) {
+  frag_match m = {.entry = -1};
+  frag_text part, text, word;
+  if (name.length == 0 || frag_lower(name.at[0]) != frag_lower(row->pattern[0])) return m; /* most of them */
+  bool more = frag_piece(name, '.', 0, &text);
+  for (int32_t p = 0; frag_piece(frag_string(row->pattern), '.', p, &part); p++) {
+    bool found = false, optional = false;
+    for (int32_t i = 0; !found && frag_piece(part, '|', i, &word); i++) {
+      if (word.length == 0) optional = true;
+      found = word.length > 0 && more && frag_word(row, word, text, &m.n);
+    }
+    if (!found && !optional) return m;
+    if (!found) continue;
+    more = frag_piece(name, '.', ++m.agrees, &text);
+    m.from = p + 1;
+  }
+  int32_t operand = 0;
+  if (row->operands[0]) {
+    operand = more ? frag_operand(row, text) : -1;
+    if (operand < 0) return m;
+    more = frag_piece(name, '.', ++m.agrees, &text);
+    m.from = INT32_MAX;
+  }
+  if (!more) m.entry = row->entry[operand];
+  return m;
 }
 
 /* ---- errors in a name ------------------------------------------------------------------------------------------ */
@@ -156,16 +204,21 @@ typedef struct frag_words {
   char line[128];
   size_t used;
   bool cut;
-  frag_text nearest;
-  int32_t edits;
+  frag_text nearest, last;
+  int32_t edits; /* of the nearest; a suggestion has at most 3 */
 } frag_words;
 
 /* Add a word if it is new; when the line is full, only update the nearest. */
 static void frag_add(frag_words *words, frag_text word, frag_text said) {
-  const int32_t edits = (int32_t)tesela__edits(word.at, word.length, said.at, said.length);
-  if (edits < words->edits) {
-    words->edits = edits;
-    words->nearest = word;
+  const size_t longer = word.length > said.length ? word.length - said.length : said.length - word.length;
+  if (frag_same(words->last, word)) return;
+  words->last = word;
+  if (longer < (size_t)words->edits) { /* no fewer edits than that */
+    const int32_t edits = (int32_t)tesela__edits(word.at, word.length, said.at, said.length);
+    if (edits < words->edits) {
+      words->edits = edits;
+      words->nearest = word;
+    }
   }
   frag_text old;
   for (int32_t i = 0; words->used && frag_piece((frag_text){words->line, words->used}, ' ', i, &old); i++)
@@ -194,30 +247,46 @@ static tesela_status frag_refuse_n(const tesela_fragment *row, const char *quote
                       (int)(2 * row->n_step), (int)row->n_max);
 }
 
-/* Refuse a name whose first `known` parts are the most that match any entry. */
+/* Add the words that may follow the matched parts of a name. Returns 1 if the name may end there, -1 if `said` has a
+ * number n that the family does not have. */
+static int32_t frag_add_next(const frag_name *row, int32_t from, frag_text said, frag_words *words) {
+  const tesela_fragment *entry = &frag_rows[row->entry[0]];
+  frag_text part, word;
+  int32_t n;
+  for (int32_t p = from; from != INT32_MAX && frag_piece(frag_string(row->pattern), '.', p, &part); p++) {
+    bool optional = false;
+    for (int32_t i = 0; frag_piece(part, '|', i, &word); i++) {
+      if (entry->n_step && memchr(word.at, 'N', word.length) &&
+          (frag_number(word, said, &n) || frag_same(word, said)))
+        return -1;
+      if (word.length > 0)
+        frag_add(words, word, said);
+      else
+        optional = true;
+    }
+    if (!optional) return 0;
+  }
+  if (from == INT32_MAX || !row->operands[0]) return 1;
+  for (int32_t i = 0; frag_piece(frag_string(row->operands), ',', i, &word); i++) frag_add(words, word, said);
+  return 0;
+}
+
+/* Refuse a name whose first `known` parts are the most that match any name. */
 static tesela_status frag_refuse(frag_text name, int32_t known, tesela_error *err) {
-  frag_text said = {name.at + name.length, 0}, word;
+  if (!err) return TESELA_E_SYNTAX;
+  frag_text said = {name.at + name.length, 0};
   const bool ended = !frag_piece(name, '.', known, &said);
   const int64_t at = (int64_t)(said.at - name.at);
   char quoted[33];
   frag_quote(said, quoted);
-  frag_words words = {.edits = 32};
+  frag_words words = {.edits = 4};
   bool may_end = false;
-  for (int32_t e = 0; e < FRAG_COUNT; e++) {
-    int32_t n;
-    bool whole;
-    if (frag_agrees(e, name, &n, &whole) < known) continue;
-    if (!frag_piece(frag_string(frag_rows[e].name), '.', known, &word)) {
-      may_end = true;
-      continue;
-    }
-    if (frag_rows[e].n_step && (frag_number(word, said, &n) || frag_same(word, said)))
-      return frag_refuse_n(&frag_rows[e], quoted, at, err);
-    const bool several = frag_plans[e].part == known;
-    for (int32_t i = 0; !several || frag_piece(frag_string(frag_plans[e].words), ',', i, &word); i++) {
-      frag_add(&words, word, said);
-      if (!several) break;
-    }
+  for (int32_t k = 0; k < FRAG_NAMES; k++) {
+    const frag_match m = frag_compare(&frag_names[k], name);
+    if (m.agrees < known) continue;
+    const int32_t next = frag_add_next(&frag_names[k], m.from, said, &words);
+    if (next < 0) return frag_refuse_n(&frag_rows[frag_names[k].entry[0]], quoted, at, err);
+    if (next > 0) may_end = true;
   }
   if (!words.used)
     return tesela__fail(err, TESELA_E_SYNTAX, at, "the name of the fragment ends before '%s'", quoted);
@@ -236,30 +305,70 @@ static tesela_status frag_refuse(frag_text name, int32_t known, tesela_error *er
 tesela_status tesela_fragment_find(const char *text, size_t length, tesela_register *layout,
                                    const tesela_fragment **entry, tesela_error *err) {
   const frag_text name = {text ? text : "", text ? length : 0};
-  const char *family = "";
-  frag_text first;
   int32_t known = 0;
-  bool mine = false;
-  frag_piece(name, '.', 0, &first);
-  for (int32_t e = 0; e < FRAG_COUNT; e++) {
-    int32_t n;
-    bool whole;
-    if (frag_rows[e].family != family) { /* entries of a family are adjacent */
-      family = frag_rows[e].family;
-      mine = frag_same(frag_string(family), first);
-    }
-    if (!mine) continue;
-    const int32_t agrees = frag_agrees(e, name, &n, &whole);
-    if (agrees > known) known = agrees;
-    if (!whole) continue;
+  for (int32_t k = 0; k < FRAG_NAMES; k++) {
+    const frag_match m = frag_compare(&frag_names[k], name);
+    if (m.agrees > known) known = m.agrees;
+    if (m.entry < 0) continue;
     if (layout) {
-      tesela_status status = frag_layout(e, n, layout, err);
+      tesela_status status = frag_layout(m.entry, m.n, layout, err);
       if (status != TESELA_OK) return status;
     }
-    if (entry) *entry = &frag_rows[e];
+    if (entry) *entry = &frag_rows[m.entry];
     return TESELA_OK;
   }
   return frag_refuse(name, known, err);
+}
+
+bool tesela__fragment_begins(const char *word, size_t length) {
+  const frag_text said = {word, length};
+  frag_text part;
+  int32_t n;
+  for (int32_t k = 0; k < FRAG_NAMES; k++)
+    if (frag_piece(frag_string(frag_names[k].pattern), '.', 0, &part) &&
+        (frag_same(part, said) || (memchr(part.at, 'N', part.length) && frag_number(part, said, &n))))
+      return true;
+  return false;
+}
+
+const char *tesela__fragment_pattern(int32_t i) { return i < FRAG_NAMES ? frag_names[i].pattern : NULL; }
+
+/* ---- all names of an entry ------------------------------------------------------------------------------------- */
+
+/* Append a dot, unless it is the first part, and a word. */
+static void frag_append(char text[TESELA_FRAGMENT_NAME], size_t *used, frag_text word) {
+  if (*used + word.length + 2 > TESELA_FRAGMENT_NAME) return; /* fragments.py writes no longer ones */
+  if (*used > 0) text[(*used)++] = '.';
+  memcpy(text + *used, word.at, word.length);
+  *used += word.length;
+  text[*used] = '\0';
+}
+
+/* The first word of each part that must be there, and the operand. */
+static void frag_write(const frag_name *row, frag_text operand, char text[TESELA_FRAGMENT_NAME]) {
+  size_t used = 0;
+  frag_text part, word = {NULL, 0};
+  for (int32_t p = 0; frag_piece(frag_string(row->pattern), '.', p, &part); p++) {
+    frag_piece(part, '|', 0, &word);
+    if (word.length > 0) frag_append(text, &used, word);
+  }
+  if (operand.length > 0) frag_append(text, &used, operand);
+}
+
+bool tesela_fragment_name(int32_t entry, int32_t number, char text[TESELA_FRAGMENT_NAME],
+                          tesela_fragment_naming *naming) {
+  if (entry < 0 || entry >= FRAG_COUNT || number < 0 || !text) return false;
+  for (int32_t k = 0; k < FRAG_NAMES; k++) {
+    const frag_name *row = &frag_names[k];
+    frag_text operand;
+    for (int32_t i = 0; frag_piece(frag_string(row->operands), ',', i, &operand); i++) {
+      if (row->entry[i] != entry || number-- > 0) continue;
+      frag_write(row, operand, text);
+      if (naming) *naming = (tesela_fragment_naming)row->naming;
+      return true;
+    }
+  }
+  return false;
 }
 
 /* ---- recognition ------------------------------------------------------------------------------------------------ */

@@ -12,6 +12,7 @@
  *   register_place.c   element to thread and register, and back
  *   cover.c            same, identical, covers, hash
  *   register_lower.c   to the core model and back
+ *   fragment.c         the catalogue of fragments and its names
  */
 #ifndef TESELA_SRC_REGISTER_H
 #define TESELA_SRC_REGISTER_H
@@ -36,6 +37,12 @@ tesela_status tesela__modes_of_dims(int32_t rank, const int64_t *shape, int32_t 
 
 /* The same for a checked layout. */
 void tesela__register_dims(const tesela_register *layout, int32_t *first);
+
+/* Does the name of a fragment begin with this word: "mma", "SM80_16x8_Row", "SM90_64x128x16_F32F16F16_RS"? */
+bool tesela__fragment_begins(const char *word, size_t length);
+
+/* Pattern `i` of the names of all fragments, for suggestions; NULL after the last. */
+const char *tesela__fragment_pattern(int32_t i);
 
 /* Check all lists and set the sizes. */
 tesela_status tesela__register_accept(tesela_register *layout, tesela_error *err);

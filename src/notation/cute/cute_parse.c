@@ -284,14 +284,59 @@ static tesela_status cute_swizzle_bytes(const tesela__reader *r, size_t at, int6
   return TESELA_OK;
 }
 
-/* An offset: a number, or a pointer without an address, smem_ptr[16b](unset), smem_ptr_flag_bits<16>. */
+/* "smem_ptr[16b](0x7f0000000400)", as CUTLASS prints a pointer; *found: the text has one. The address of (unset) is 0. */
+static tesela_status cute_pointer(tesela__reader *r, bool *found, int64_t *bits, uint64_t *address) {
+  static const char *const names[] = {"smem_ptr", "gmem_ptr", "rmem_ptr", "ptr", NULL};
+  *found = false;
+  *address = 0;
+  for (int i = 0; names[i] && !*found; i++) *found = cute_take_name(r, names[i]);
+  if (!*found) return TESELA_OK;
+  tesela_status status = tesela__read_expect(r, '[', "after the pointer");
+  r->glue = 0;
+  if (status == TESELA_OK) status = tesela__read_integer(r, "the bits of an element", 1, 1024, bits);
+  r->glue = TESELA__BYTE_LETTER;
+  if (status == TESELA_OK && !tesela__read_take_text(r, "b")) status = tesela__read_unexpected(r, "'b'", "");
+  if (status == TESELA_OK) status = tesela__read_expect(r, ']', "");
+  if (status != TESELA_OK || tesela__read_take_text(r, "(unset)")) return status;
+  status = tesela__read_expect(r, '(', "before the address");
+  const size_t digits = tesela__read_peek(r) == '0' ? tesela__read_lump(r, r->at) : 0;
+  const char *text = r->text + r->at;
+  if (status == TESELA_OK && (digits < 3 || digits > 18 || text[1] != 'x'))
+    return tesela__read_unexpected(r, "an address, such as 0x7f0000000400, or unset", "");
+  for (size_t i = 2; i < digits && status == TESELA_OK; i++) {
+    const char *digit = strchr("0123456789abcdef", text[i]);
+    if (!digit) return tesela__read_unexpected(r, "hexadecimal digits", "");
+    *address = *address * 16 + (uint64_t)(digit - "0123456789abcdef");
+  }
+  r->at += digits;
+  return status == TESELA_OK ? tesela__read_expect(r, ')', "after the address") : status;
+}
+
+/* The swizzle moves bits of the address; those of a layout alone if the address is a multiple of its period. */
+static tesela_status cute_aligned(const tesela__reader *r, size_t at, const tesela_cute *cute,
+                                  uint64_t address) {
+  const int32_t shift = cute->shift < 0 ? -cute->shift : cute->shift,
+                period = cute->base + shift + cute->bits;
+  if (cute->bits == 0 || (address & ((UINT64_C(1) << period) - 1)) == 0) return TESELA_OK;
+  return tesela__read_fail(r, TESELA_E_UNSUPPORTED, at,
+                           "the address is not a multiple of %" PRIu64
+                           " bytes, after which the swizzle repeats, so places depend on it",
+                           UINT64_C(1) << period);
+}
+
+/* An offset: a number, or a pointer, smem_ptr[16b](unset), smem_ptr_flag_bits<16>. */
 static tesela_status cute_offset(tesela__reader *r, tesela_cute *cute, int64_t *offset) {
   static const char *const pointers[] = {"smem_ptr_flag_bits", NULL};
   int64_t bits = 1;
+  uint64_t address;
+  bool pointer;
   (void)tesela__read_peek(r);
   size_t at = r->at;
-  tesela_status status = TESELA_OK;
   *offset = 0;
+  tesela_status status = cute_pointer(r, &pointer, &bits, &address);
+  if (status == TESELA_OK && pointer) status = cute_aligned(r, at, cute, address);
+  if (status == TESELA_OK && pointer) return cute_swizzle_bytes(r, at, bits, cute);
+  if (status != TESELA_OK) return status;
   char close = cute_take_call(r, pointers);
   if (close) {
     status = tesela__read_integer(r, "the bits of an element", 1, 1024, &bits);
@@ -299,16 +344,6 @@ static tesela_status cute_offset(tesela__reader *r, tesela_cute *cute, int64_t *
     if (status == TESELA_OK) status = cute_value_of(r);
   } else if (cute_take_name(r, "smem_ptr_flag")) {
     status = cute_value_of(r);
-  } else if (cute_take_name(r, "smem_ptr")) {
-    status = tesela__read_expect(r, '[', "after smem_ptr");
-    r->glue = 0;
-    if (status == TESELA_OK) status = tesela__read_integer(r, "the bits of an element", 1, 1024, &bits);
-    r->glue = TESELA__BYTE_LETTER;
-    if (status == TESELA_OK && !tesela__read_take_text(r, "b"))
-      status = tesela__read_unexpected(r, "'b'", "");
-    if (status == TESELA_OK) status = tesela__read_expect(r, ']', "");
-    if (status == TESELA_OK && !tesela__read_take_text(r, "(unset)"))
-      status = tesela__read_unexpected(r, "'(unset)'", ": an address is outside of the layout");
   } else {
     return cute_number(r, "an offset", offset);
   }
@@ -326,6 +361,13 @@ static tesela_status cute_scale(const cute_text *t, int64_t factor) {
               : tesela__fail(t->reader.err, TESELA_E_OVERFLOW, 0, "the places of the layout exceed 64 bits");
 }
 
+/* "_smem_ptr[" of Sw<3,4,3>_smem_ptr[16b](0x400) o .., as CUTLASS prints a tensor. */
+static bool cute_is_swizzled_pointer(tesela__reader *r) {
+  static const char pointer[] = "_smem_ptr[";
+  const size_t n = sizeof pointer - 1;
+  return tesela__read_peek(r) == '_' && r->length - r->at >= n && memcmp(r->text + r->at, pointer, n) == 0;
+}
+
 /* After a swizzle, or a layout of one leaf: the offset, if there is one, and the layout. `separator`: ',' of a call; 0: "o". */
 static tesela_status cute_right_side(cute_text *t, char separator, bool offset) {
   tesela__reader *r = &t->reader;
@@ -334,6 +376,8 @@ static tesela_status cute_right_side(cute_text *t, char separator, bool offset) 
   tesela_status status = TESELA_OK;
   if (separator)
     status = tesela__read_expect(r, ',', "");
+  else if (cute_is_swizzled_pointer(r))
+    r->at++;
   else if (!tesela__read_take_text(r, "o"))
     status = tesela__read_unexpected(r, "'o'", "");
   if (status != TESELA_OK) return status;
@@ -366,7 +410,13 @@ static tesela_status cute_composition(cute_text *t) {
   tesela_status status = cute_swizzle(r, cute, &swizzled);
   if (status != TESELA_OK) return status;
   if (!swizzled && !close && !direct) {
-    status = cute_layout(t);
+    int64_t element;
+    uint64_t address;
+    bool pointer;
+    status = cute_pointer(r, &pointer, &element, &address);
+    if (status == TESELA_OK && pointer && !tesela__read_take_text(r, "o"))
+      status = tesela__read_unexpected(r, "'o'", "");
+    if (status == TESELA_OK) status = cute_layout(t);
     size_t end = r->at;
     if (status != TESELA_OK || !tesela__read_take_text(r, "o")) return status;
     r->at = end;

@@ -322,7 +322,10 @@ tesela_status tesela__tv_write(const tesela_layout *layout, const tesela_writer 
   const tesela_allocator memory = tesela__allocator(NULL);
   tesela_layout threads, tile;
   int64_t places;
-  tesela_status status = tesela__axes_to_threads(layout, &threads, err);
+  tesela_error why;
+  tesela_status status = tesela__axes_to_threads(layout, &threads, &why);
+  if (status == TESELA_E_UNSUPPORTED) return tesela__impossible(answer, "%s", why.message);
+  if (status != TESELA_OK && err) *err = why;
   if (status == TESELA_OK) status = tesela_layout_canonical(&threads, &threads, err);
   if (status != TESELA_OK) return status;
   if (strcmp(threads.axis[0].name, "thread") != 0) status = tv_swap(&threads, err);

@@ -18,26 +18,16 @@ static tesela_status cute_conflict(const tesela_layout *layout, const tesela__cu
           (size_t)snprintf(text + used, sizeof text - used, "%s%" PRId64, d ? "," : "", conflict->index[d]);
   }
   (void)tesela_layout_place_of(layout, conflict->index, &answer->place, NULL); /* an element */
-  if (!conflict->certain)
+  if (!conflict->certain) {
+    answer->contradiction = TESELA_CONTRADICTION_ELEMENT;
     return tesela__impossible(answer, "no extents, strides and swizzle give the places up to element (%s)",
                               text);
+  }
   answer->contradiction = TESELA_CONTRADICTION_PLACE;
   answer->expected = conflict->expected;
   return tesela__impossible(answer,
                             "element (%s) is at place %" PRId64 "; the elements before it force %" PRId64,
                             text, answer->place, answer->expected);
-}
-
-/* Several places of an element. */
-static tesela_status cute_copies(const tesela_layout *layout, tesela_translation *answer) {
-  int64_t place[TESELA_MAX_AXES];
-  (void)tesela_layout_copy_of(layout, answer->index, 0, place, NULL); /* element 0, which exists */
-  answer->expected = place[0];
-  (void)tesela_layout_copy_of(layout, answer->index, 1, place, NULL);
-  answer->place = place[0];
-  answer->contradiction = TESELA_CONTRADICTION_PLACE;
-  return tesela__impossible(answer, "every element has %" PRId64 " places; a CuTe layout gives it one",
-                            tesela_layout_copies(layout));
 }
 
 /* The text's array is larger: do its further elements need other places? */
@@ -75,7 +65,9 @@ static tesela_status cute_write_memory(const tesela_layout *layout, const tesela
   int64_t shape[TESELA_MAX_RANK], cut[TESELA_MAX_RANK];
   tesela_status status = TESELA_OK;
   bool empty = tesela__is_empty(layout);
-  if (!empty && tesela_layout_copies(layout) != 1) return cute_copies(layout, answer);
+  if (!empty && tesela_layout_copies(layout) != 1)
+    return tesela__impossible(answer, "every element has %" PRId64 " places; a CuTe layout gives it one",
+                              tesela_layout_copies(layout));
   for (int32_t d = 0; d < layout->rank; d++) {
     shape[d] = tesela__max(layout->shape[d], 1);
     if (empty && shape[d] > 1) modes.leaf[modes.n++] = (tesela__mode_leaf){d, 1, 0};

@@ -19,6 +19,10 @@
 
 /* ---- index_results.c ---- */
 
+/* The relation that `read` reads from a text; `read` receives the options. */
+tesela_status tesela__index_read(const char *text, size_t length, tesela__map_reading read,
+                                 const tesela_layout_read_options *options, tesela_any_layout *out,
+                                 tesela_error *err);
 /* Begin a text over the array of the options: its shape, type and width. */
 void tesela__index_array(tesela__map_text *m, const tesela_layout_read_options *options);
 /* The values on the stack are coordinates of an array, the first of them slowest: its row-major order is the axis memory.

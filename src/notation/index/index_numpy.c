@@ -418,11 +418,5 @@ static tesela_status numpy_text(tesela__map_text *m, const void *user) {
 
 tesela_status tesela__numpy_read(const char *text, size_t length, const tesela_layout_read_options *options,
                                  tesela_any_layout *out, tesela_error *err) {
-  const tesela__reader r = {.text = text,
-                            .length = length,
-                            .blanks = TESELA__BLANKS_TEXT,
-                            .word = TESELA__BYTE_NAME,
-                            .glue = TESELA__BYTE_LETTER | TESELA__BYTE_DOT};
-  out->kind = TESELA_KIND_RELATION;
-  return tesela__map_make(&r, numpy_text, options, &out->relation, err);
+  return tesela__index_read(text, length, numpy_text, options, out, err);
 }

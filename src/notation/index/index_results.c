@@ -5,6 +5,18 @@
 #include "base/base.h"
 #include "notation/index/index.h"
 
+tesela_status tesela__index_read(const char *text, size_t length, tesela__map_reading read,
+                                 const tesela_layout_read_options *options, tesela_any_layout *out,
+                                 tesela_error *err) {
+  const tesela__reader r = {.text = text,
+                            .length = length,
+                            .blanks = TESELA__BLANKS_TEXT,
+                            .word = TESELA__BYTE_NAME,
+                            .glue = TESELA__BYTE_LETTER | TESELA__BYTE_DOT};
+  out->kind = TESELA_KIND_RELATION;
+  return tesela__map_make(&r, read, options, &out->relation, err);
+}
+
 void tesela__index_array(tesela__map_text *m, const tesela_layout_read_options *options) {
   m->dtype = tesela__given_dtype(options, &m->bits);
   m->n_dims = options->array->rank;

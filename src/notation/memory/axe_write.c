@@ -6,11 +6,13 @@
  * that is not linear; so there is one candidate. Whether all elements follow is a comparison.
  */
 #include "base/base.h"
-#include "layout/layout.h"
+#include "layout/factor.h"
+#include "layout/refute.h"
 #include "notation/memory/axe.h"
 
 typedef struct axe_search {
-  const tesela_layout *line; /* the layout as an array of one dim */
+  const tesela_layout *line; /* the layout as an array of one dim, or its first elements */
+  int64_t elements;          /* of all of it */
   int32_t name[TESELA_MAX_AXES];
   int64_t base[TESELA_MAX_AXES]; /* the places of element 0 */
   int32_t n;                     /* parts, the least first */
@@ -96,7 +98,8 @@ static tesela_status axe_decode(axe_search *s, bool *found, tesela_error *err) {
       }
     if (axis < 0) axis = 0;
     if (status == TESELA_OK && *found) status = axe_run(s, done, axis, place[axis] - s->base[axis], &q, err);
-    *found = *found && q > 1 && n % done == 0 && n / done % q == 0 && s->n < 64;
+    bool cut = n < s->elements && q >= tesela__ceil_div(n, done); /* the part may be longer */
+    *found = *found && q > 1 && s->elements % done == 0 && (cut || s->elements / done % q == 0) && s->n < 64;
     if (status != TESELA_OK || !*found) return status;
     s->extent[s->n] = q;
     s->stride[s->n] = place[axis] - s->base[axis];
@@ -125,23 +128,74 @@ static void axe_cut(axe_search *s, int64_t at) {
   }
 }
 
-/* Do the parts give all places? */
-static tesela_status axe_same(const axe_search *s, bool *same, tesela_error *err) {
-  tesela_layout all;
+/* Do the first k + 1 parts, the last with `values` values, give the places from element `start` on? */
+static tesela_status axe_same_from(const axe_search *s, int32_t k, int64_t values, int64_t start, bool *same,
+                                   tesela_error *err) {
+  tesela_layout all, line;
   tesela_difference difference;
-  int64_t shape[TESELA_MAX_RANK + 64] = {0};
-  for (int32_t i = 0; i < s->n; i++) shape[s->n - 1 - i] = s->extent[i];
+  tesela__factors factors = {.n = k + 1};
+  int64_t done = 1;
   *same = false;
-  if (s->n > TESELA_MAX_RANK) return TESELA_OK;
-  tesela_status status = axe_frame(s, s->n, shape, &all, err);
-  for (int32_t i = 0; i < s->n && status == TESELA_OK; i++)
-    status = tesela_layout_place(&all, s->n - 1 - i, s->axis[i], s->stride[i], err);
+  for (int32_t i = 0; i <= k; done *= i < k ? s->extent[i] : values, i++)
+    factors.factor[i] = (tesela__factor){done, i < k ? s->extent[i] : values, s->stride[i], s->axis[i]};
+  tesela_status status = tesela_layout_slice(s->line, 0, start, done, 1, &line, err);
+  if (status != TESELA_OK) return status;
+  if (axe_frame(s, 1, &done, &all, NULL) != TESELA_OK) return TESELA_OK; /* a place below 0 */
+  status = tesela__place_factors(&all, 0, &factors, err);
   if (status != TESELA_OK) return status;
   if (tesela_layout_finish(&all, NULL) != TESELA_OK) return TESELA_OK;
-  status = tesela_layout_reshape(&all, 1, s->line->shape, &all, err);
-  if (status == TESELA_OK) status = tesela_layout_compare(s->line, &all, &difference, err);
+  status = tesela_layout_compare(&line, &all, &difference, err);
   *same = status == TESELA_OK && difference.same;
   return status;
+}
+
+/* Do the parts give all places? First the values of the last part that are whole, then the rest in those of the part below. */
+static tesela_status axe_same(const axe_search *s, bool *same, tesela_error *err) {
+  axe_search rest = *s;
+  int64_t start = 0, done = 1;
+  tesela_status status = TESELA_OK;
+  if (s->n == 0) return axe_same_from(s, -1, 1, 0, same, err);
+  *same = true;
+  for (int32_t i = 0; i < s->n - 1; i++) done *= s->extent[i];
+  for (int32_t k = s->n - 1; k >= 0 && *same && status == TESELA_OK; k--) {
+    int64_t values = (s->line->shape[0] - start) / done;
+    if (values > 0) status = axe_same_from(&rest, k, values, start, same, err);
+    start += values * done;
+    rest.base[s->axis[k]] += values * s->stride[k];
+    done /= k > 0 ? s->extent[k - 1] : 1;
+  }
+  return status;
+}
+
+static tesela_status axe_expresses(const void *search, const tesela_layout *line, bool *possible,
+                                   tesela_error *err) {
+  axe_search s = *(const axe_search *)search;
+  s.line = line;
+  s.n = 0;
+  tesela_status status = axe_decode(&s, possible, err);
+  return status == TESELA_OK && *possible ? axe_same(&s, possible, err) : status;
+}
+
+/* The first element that contradicts, of layouts without copies on one axis. */
+static tesela_status axe_refute(const tesela_layout *layout, const axe_search *s, bool found,
+                                tesela_translation *answer, tesela_error *err) {
+  tesela_layout canonical;
+  if (tesela_layout_copies(layout) > 1 && layout->swizzle.n > 0 &&
+      tesela_layout_canonical(layout, &canonical, err) == TESELA_OK && canonical.swizzle.n > 0)
+    return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
+                        "cannot decide: a swizzle turns the copies of an element");
+  if (layout->n_axes == 1 && tesela_layout_copies(layout) == 1) {
+    tesela_status status = tesela__refute(s->line, axe_expresses, s, answer, err);
+    if (status == TESELA_OK) tesela__refute_steps(s->line, true, answer);
+    if (status == TESELA_OK)
+      status =
+          tesela_index_from_number(layout->rank, layout->shape, NULL, answer->index[0], answer->index, err);
+    if (status != TESELA_OK && status != TESELA_E_UNSUPPORTED) return status;
+  }
+  return tesela__impossible(
+      answer,
+      found ? "no extents and strides of Axe give the places of all elements"
+            : "no extents split the element number: a part is on two axes, or does not divide the rest");
 }
 
 static void axe_put_stride(tesela__sink *sink, int64_t stride, int32_t name) {
@@ -191,39 +245,40 @@ static tesela_status axe_print(const axe_search *s, const tesela_writer *to, tes
   return tesela__sink_finish(&sink, err);
 }
 
+/* Parts for the writer: cut where a dim ends; one at least. */
+static void axe_finish(const tesela_layout *layout, axe_search *s) {
+  for (int32_t d = layout->rank - 1; d >= 0; d--) {
+    int64_t at = 1;
+    for (int32_t i = d; i < layout->rank; i++) at *= layout->shape[i];
+    if (at > 0) axe_cut(s, at);
+  }
+  if (s->n > 0) return;
+  s->extent[0] = s->elements;
+  s->stride[0] = 1;
+  s->axis[0] = 0;
+  for (int32_t a = 0; a < layout->n_axes; a++)
+    if (s->name[a] == TESELA__AXE_M) s->axis[0] = a;
+  s->n = 1;
+}
+
 tesela_status tesela__axe_write(const tesela_layout *layout, const tesela_writer *to,
                                 tesela_translation *answer, tesela_error *err) {
-  tesela_layout line;
-  int64_t n = 1;
+  tesela_layout form, line;
   bool found, same = true;
-  axe_search s = {.line = &line};
+  axe_search s = {.line = &line, .elements = 1};
   if (!axe_name_axes(layout, s.name))
     return tesela__impossible(answer, "Axe has no axes of these names in this order");
-  for (int32_t d = 0; d < layout->rank; d++) n *= layout->shape[d]; /* begin checked it */
-  tesela_status status = tesela_layout_reshape(layout, 1, &n, &line, err);
+  for (int32_t d = 0; d < layout->rank; d++) s.elements *= layout->shape[d]; /* begin checked it */
+  tesela_status status =
+      tesela_layout_canonical(layout, &form, err); /* strides of copies without a swizzle */
+  if (status == TESELA_OK) status = tesela_layout_reshape(&form, 1, &s.elements, &line, err);
+  if (status == TESELA_OK) status = axe_decode(&s, &found, err);
+  if (status == TESELA_OK && found && s.elements > 0) status = axe_same(&s, &same, err);
   if (status != TESELA_OK) return status;
-  status = axe_decode(&s, &found, err);
-  if (status != TESELA_OK) return status;
-  if (!found && n > 0)
-    return tesela__impossible(
-        answer, "no extents split the element number: a part is on two axes, or does not divide the rest");
-  for (int32_t d = layout->rank - 1, i = 0; d >= 0; d--) {
-    int64_t at = 1;
-    for (i = d; i < layout->rank; i++) at *= layout->shape[i];
-    if (at > 0) axe_cut(&s, at);
-  }
-  if (s.n == 0) {
-    s.extent[0] = n;
-    s.stride[0] = 1;
-    s.axis[0] = 0;
-    for (int32_t a = 0; a < line.n_axes; a++)
-      if (s.name[a] == TESELA__AXE_M) s.axis[0] = a;
-    s.n = 1;
-  }
-  status = axe_same(&s, &same, err);
-  if (status != TESELA_OK) return status;
-  if (!same && n > 0)
-    return tesela__impossible(answer, "no extents and strides of Axe give the places of all elements");
+  if (s.elements > 0 && !(found && same)) return axe_refute(layout, &s, found, answer, err);
+  if (s.n > TESELA_MAX_RANK)
+    return tesela__fail(err, TESELA_E_LIMIT, -1, "more than %d extents", TESELA_MAX_RANK);
+  axe_finish(layout, &s);
   return axe_print(&s, to, err);
 }
 

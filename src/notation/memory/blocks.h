@@ -9,6 +9,8 @@
 
 #include <tesela/layout.h>
 
+#include "notation/parts.h"
+
 enum { TESELA__MAX_BLOCKS = 64 };
 
 /* A part of a dim. */
@@ -35,15 +37,16 @@ tesela_status tesela__blocks_lower(const tesela__blocks *blocks, tesela_dtype dt
 tesela_status tesela__blocks_find(const tesela_layout *layout, const char *words, tesela__blocks *blocks,
                                   tesela_translation *answer, tesela_error *err);
 
-/* The same where outer dims may have any stride that is a multiple of the inner blocks: the only candidate, with as few inner blocks as
- * possible, for the caller to compare. The strides are in places, 0 for dims without outer part. For layouts with elements, on one axis. */
-tesela_status tesela__blocks_with_strides(const tesela_layout *layout, tesela__blocks *blocks,
-                                          int64_t *strides, bool *found, tesela_error *err);
+/* Blocks, and the strides of the outer dims: any multiples of `size`, the places of all blocks; 0 for dims without outer part. */
+typedef struct tesela__tiled {
+  tesela__blocks blocks;
+  int64_t strides[TESELA_MAX_RANK], size;
+} tesela__tiled;
 
-/* Let the outer dims be in the order of the array: others, which are not 1, become inner blocks. False: too many blocks. */
-bool tesela__blocks_in_order(tesela__blocks *blocks, const int64_t *shape);
+/* tesela__fit_parts of a tesela__tiled: as few inner blocks as possible. */
+bool tesela__fit_tiled(void *user, const tesela__parts *parts, int32_t rank, const int64_t *shape);
 
-/* "(2,0)" */
-const char *tesela__blocks_index(const int64_t *index, int32_t rank, char text[64]);
+/* Give dims of one block the strides that a row-major array has there. False: they do not fit in 64 bits. */
+bool tesela__tiled_strides(tesela__tiled *t, const int64_t *shape);
 
 #endif

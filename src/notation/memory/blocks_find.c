@@ -17,6 +17,7 @@
 #include "layout/layout.h"
 #include "notation/any.h"
 #include "notation/memory/blocks.h"
+#include "notation/parts.h"
 
 typedef struct blocks_search {
   const tesela_layout *layout;
@@ -26,7 +27,6 @@ typedef struct blocks_search {
   int32_t n;
   tesela__inner_block position[TESELA__MAX_BLOCKS + TESELA_MAX_RANK]; /* innermost first */
   int64_t done[TESELA_MAX_RANK];                                      /* product of the parts of a dim */
-  int64_t *strides; /* of the outer dims, if those may have gaps */
   tesela_error *err;
 } blocks_search;
 
@@ -78,29 +78,12 @@ static int32_t blocks_next(const blocks_search *s, int64_t *place) {
   for (int32_t d = s->rank - 1; d >= 0; d--) {
     if (s->done[d] >= s->box[d]) continue;
     int64_t at = blocks_place(s, d, s->done[d]);
-    if (s->strides && at == 0) continue; /* a stride of 0 */
     if (best < 0 || at < *place) {
       best = d;
       *place = at;
     }
   }
   return best;
-}
-
-/* Are the rest of all dims linear, at a multiple of `size` or at 0? Then they need no positions; sets their strides. */
-static tesela_status blocks_linear(const blocks_search *s, int64_t size, bool *linear) {
-  int64_t q, place;
-  *linear = true;
-  for (int32_t d = 0; d < s->rank && *linear; d++) {
-    s->strides[d] = 0;
-    if (s->done[d] >= s->box[d]) continue;
-    place = s->strides[d] = blocks_place(s, d, s->done[d]);
-    *linear = place >= 0 && place % size == 0;
-    tesela_status status = *linear && place > 0 ? blocks_run(s, d, s->done[d], place, &q) : TESELA_OK;
-    if (status != TESELA_OK) return status;
-    if (place > 0) *linear = *linear && q >= tesela__ceil_div(s->box[d], s->done[d]);
-  }
-  return TESELA_OK;
 }
 
 /* Find the positions of the box; *found is false if a digit does not fit. */
@@ -112,10 +95,6 @@ static tesela_status blocks_decode(blocks_search *s, bool *found) {
   for (;;) {
     int32_t d = blocks_next(s, &place);
     if (d < 0) break;
-    if (s->strides && open == 0) {
-      tesela_status status = blocks_linear(s, size, found);
-      if (status != TESELA_OK || *found) return status;
-    }
     if (place < size || s->n == TESELA__MAX_BLOCKS) return TESELA_OK;
     if (open > 0) {
       if (place % open != 0) return TESELA_OK;
@@ -188,14 +167,14 @@ static tesela_status blocks_try(blocks_search *s, tesela__blocks *blocks, tesela
 
 static tesela_status blocks_say(const blocks_search *s, tesela_translation *answer) {
   char text[64], other[64];
-  tesela__blocks_index(answer->index, s->rank, text);
+  tesela__index_words(answer->index, s->rank, text);
   if (answer->contradiction == TESELA_CONTRADICTION_PLACE)
     return tesela__impossible(answer,
                               "no %s: element %s is at %" PRId64 "; the elements before it give %" PRId64,
                               s->words, text, answer->place, answer->expected);
   if (answer->contradiction == TESELA_CONTRADICTION_SHARED)
     return tesela__impossible(answer, "no %s: elements %s and %s are both at %" PRId64, s->words,
-                              tesela__blocks_index(answer->index2, s->rank, other), text, answer->place);
+                              tesela__index_words(answer->index2, s->rank, other), text, answer->place);
   return tesela__impossible(
       answer, "no %s: element %s is at %" PRId64 "; blocks cannot begin there after the elements before it",
       s->words, text, answer->place);
@@ -226,7 +205,9 @@ static tesela_status blocks_contradict(blocks_search *s, int32_t dim, int64_t x,
   if (!padding) {
     answer->contradiction = TESELA_CONTRADICTION_SHARED;
     memcpy(answer->index2, index, sizeof index);
-  } else if (x % below != 0 || s->rank == 1) {
+  } else if (x % below == 0 && s->rank > 1) {
+    answer->contradiction = TESELA_CONTRADICTION_ELEMENT;
+  } else {
     answer->contradiction = TESELA_CONTRADICTION_PLACE;
     answer->expected =
         s->rank == 1 ? x : blocks_place(s, dim, x - x % below) + blocks_place(s, dim, x % below);
@@ -267,21 +248,6 @@ static tesela_status blocks_refute(blocks_search *s, tesela_translation *answer)
     (void)tesela_layout_place_of(&candidate, difference.index, &answer->expected, NULL);
   }
   return status == TESELA_OK ? blocks_say(s, answer) : status;
-}
-
-tesela_status tesela__blocks_with_strides(const tesela_layout *layout, tesela__blocks *blocks,
-                                          int64_t *strides, bool *found, tesela_error *err) {
-  blocks_search s = {.layout = layout, .rank = layout->rank, .strides = strides, .err = err};
-  for (int32_t d = 0; d < layout->rank; d++) {
-    s.box[d] = layout->shape[d];
-    strides[d] = 0;
-  }
-  tesela_status status = blocks_decode(&s, found);
-  *blocks = (tesela__blocks){.rank = s.rank};
-  for (int32_t d = 0; d < s.rank; d++) blocks->order[d] = d;
-  for (int32_t i = s.n - 1; i >= 0 && blocks->n < TESELA__MAX_BLOCKS; i--)
-    blocks->inner[blocks->n++] = s.position[i];
-  return status;
 }
 
 tesela_status tesela__blocks_find(const tesela_layout *layout, const char *words, tesela__blocks *blocks,

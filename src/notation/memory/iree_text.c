@@ -7,6 +7,7 @@
  *   #iree_encoding.padding<[0, 64]>          row-major with 64 elements after each row
  *   #iree_encoding.packed_storage            row-major, bits of i1 side by side
  */
+#include "base/base.h"
 #include "notation/memory/memory.h"
 
 /* Row-major with padding at the end of each dim. */
@@ -56,4 +57,134 @@ tesela_status tesela__iree_read(const char *text, size_t length, const tesela_la
     return tesela_layout_strided(&out->relation, TESELA_PRED, 1, array->rank, array->dim, NULL, 0, err);
   }
   return tesela__pack_read(text, length, options, out, err);
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------ */
+
+typedef struct iree_writing {
+  bool pack;
+  int32_t rank;
+  int64_t padding[TESELA_MAX_RANK];
+  tesela__blocks
+      blocks; /* inner[] from the fastest tile on, order[] from the fastest dim on, until all are known */
+} iree_writing;
+
+/* Row-major, each dim with padding at its end. */
+static bool iree_fit_padding(iree_writing *w, const tesela__parts *parts, const int64_t *shape) {
+  int32_t below = -1, last = w->rank;
+  for (int32_t d = 0; d < w->rank; d++) w->padding[d] = 0;
+  for (int32_t i = 0; i < parts->n; i++) {
+    const tesela__dim_part *part = &parts->part[i];
+    if (part->dim < 0 || part->dim >= last || !part->top || part->step != 1) return false;
+    if (below >= 0) {
+      int64_t stride = parts->part[i - 1].stride, extent = part->stride / stride;
+      if (part->stride % stride != 0 || extent < shape[below]) return false;
+      w->padding[below] = extent - shape[below];
+    } else if (part->stride > 1) {
+      if (part->dim == w->rank - 1) return false;
+      w->padding[w->rank - 1] = part->stride - shape[w->rank - 1];
+    }
+    below = last = part->dim;
+  }
+  return true;
+}
+
+static bool iree_tile(iree_writing *w, bool *tiled, int32_t dim, int64_t extent) {
+  if (tiled[dim] || w->blocks.n == TESELA__MAX_BLOCKS) return false;
+  tiled[dim] = true;
+  w->blocks.inner[w->blocks.n++] = (tesela__inner_block){dim, extent};
+  return true;
+}
+
+/* Tiles of some dims, then the dims. Only a tile may be larger than its dim, so gaps are in tiles. */
+static bool iree_fit_tiles(iree_writing *w, const tesela__parts *parts) {
+  tesela__dim_part part[2 * TESELA__MAX_PARTS];
+  bool tiled[TESELA_MAX_RANK] = {false}, has[TESELA_MAX_RANK] = {false}, ordered[TESELA_MAX_RANK] = {false};
+  int32_t n = 0, tiles = 0, n_order = 0, spare = w->rank - 1;
+  int64_t size = 1, gap;
+  w->blocks = (tesela__blocks){.rank = w->rank};
+  for (int32_t i = 0; i < parts->n; i++)
+    if (parts->part[i].dim >= 0) has[parts->part[i].dim] = true;
+  for (int32_t i = 0; i < parts->n; i++) { /* the last part that has to be a tile */
+    const tesela__dim_part *next = &parts->part[i];
+    tesela__dim_part *below = n > 0 ? &part[n - 1] : NULL, plain = below ? *below : (tesela__dim_part){0};
+    if (next->dim < 0) return false;
+    plain.top = plain.top && plain.step == 1; /* a coarser part has no padding of its own */
+    int64_t extent = plain.extent;
+    if (!tesela__close_gap(below ? &plain : NULL, size, next->stride, &gap)) return false;
+    if (below) below->extent = plain.extent;
+    if (below && plain.extent != extent) tiles = n;
+    while (gap > 1 && spare >= 0 && has[spare]) spare--;
+    if (gap > 1 && spare < 0) return false;
+    if (gap > 1) part[n++] = (tesela__dim_part){spare--, 0, 1, gap, size, true};
+    part[n++] = *next;
+    if (gap > 1) tiles = n - 1;
+    if (!next->top) tiles = n;
+    if (!tesela__mul(next->stride, next->extent, &size)) return false;
+  }
+  for (int32_t i = 0; i < n; i++) {
+    int32_t d = part[i].dim;
+    if (i < tiles ? part[i].step != 1 || !iree_tile(w, tiled, d, part[i].extent) : ordered[d] || !part[i].top)
+      return false;
+    if (i < tiles) continue;
+    ordered[d] = true;
+    w->blocks.order[n_order++] = d;
+  }
+  for (int32_t d = w->rank - 1; d >= 0; d--) /* dims that are whole tiles */
+    if (!ordered[d]) w->blocks.order[n_order++] = d;
+  return true;
+}
+
+static bool iree_fit(void *user, const tesela__parts *parts, int32_t rank, const int64_t *shape) {
+  iree_writing *w = user;
+  w->rank = rank;
+  w->pack = false;
+  if (iree_fit_padding(w, parts, shape)) return true;
+  w->pack = true;
+  return iree_fit_tiles(w, parts);
+}
+
+static void iree_put_info(tesela__sink *sink, const tesela__blocks *blocks) {
+  tesela__puts(sink,
+               "#iree_encoding.layout<[#iree_cpu.cpu_encoding_resolver<configuration = {encoding_info = "
+               "{innerDimsPos = [");
+  for (int32_t i = blocks->n - 1; i >= 0; i--)
+    tesela__putf(sink, "%" PRId32 "%s", blocks->inner[i].dim, i > 0 ? ", " : "");
+  tesela__puts(sink, "], innerTileSizes = [");
+  for (int32_t i = blocks->n - 1; i >= 0; i--)
+    tesela__putf(sink, "%" PRId64 "%s", blocks->inner[i].extent, i > 0 ? ", " : "");
+  tesela__puts(sink, "], outerDimsPerm = [");
+  for (int32_t k = blocks->rank - 1; k >= 0; k--)
+    tesela__putf(sink, "%" PRId32 "%s", blocks->order[k], k > 0 ? ", " : "");
+  tesela__puts(sink, "]}}>]>");
+}
+
+tesela_status tesela__iree_write(const tesela_layout *layout, const tesela_writer *to,
+                                 tesela_translation *answer, tesela_error *err) {
+  iree_writing w = {.rank = 0};
+  tesela__sink sink;
+  if (layout->n_axes != 1)
+    return tesela__impossible(answer, "an encoding places elements on one axis; the layout has %" PRId32,
+                              layout->n_axes);
+  bool bits = layout->dtype == TESELA_PRED && layout->bits == 1;
+  tesela_status status = tesela__find_parts(layout, "encoding", 0, iree_fit, &w, layout->shape, answer, err);
+  answer->contradiction = TESELA_CONTRADICTION_NONE; /* what fits a part of the array depends on the whole */
+  if (status == TESELA_OK && answer->verdict == TESELA_IMPOSSIBLE)
+    return tesela__impossible(
+        answer, "no encoding: neither padding of rows nor one tile of each dim gives these places");
+  if (status != TESELA_OK) return status;
+  bool dense = !w.pack;
+  for (int32_t d = 0; d < w.rank; d++) dense = dense && w.padding[d] == 0;
+  if (bits && !dense) return tesela__impossible(answer, "bits side by side are row-major without padding");
+  tesela__sink_init(&sink, to);
+  if (bits) {
+    tesela__puts(&sink, "#iree_encoding.packed_storage");
+  } else if (w.pack) {
+    iree_put_info(&sink, &w.blocks);
+  } else {
+    tesela__puts(&sink, "#iree_encoding.padding<[");
+    for (int32_t d = 0; d < w.rank; d++) tesela__putf(&sink, "%s%" PRId64, d ? ", " : "", w.padding[d]);
+    tesela__puts(&sink, "]>");
+  }
+  return tesela__sink_finish(&sink, err);
 }

@@ -8,6 +8,7 @@
 #include "base/reader.h"
 #include "notation/any.h"
 #include "notation/memory/blocks.h"
+#include "notation/parts.h"
 
 /* The array of the options; TESELA_E_UNSUPPORTED without one, TESELA_E_MISMATCH for another rank than `rank` (-1: any). `words`:
  * "the tag". */
@@ -22,10 +23,19 @@ tesela_status tesela__memory_blocks(const tesela__blocks *blocks, const tesela_l
                                     const tesela_xla_shape *array, const int64_t *strides,
                                     tesela_any_layout *out, tesela_error *err);
 
+/* A layout on the axes thread and local; for others the verdict becomes TESELA_IMPOSSIBLE. */
+tesela_status tesela__memory_threads(const tesela_layout *layout, tesela_layout *threads,
+                                     tesela_translation *answer, tesela_error *err);
+
 /* ---- onednn_tag.c ---- */
+
+enum { TESELA__ONEDNN_DIMS = 12 }; /* of a tensor, and inner blocks of one */
 
 /* A tag that is the whole text of the reader: aBcd16b, nChw16c. */
 tesela_status tesela__onednn_tag(tesela__reader *r, tesela__blocks *blocks);
+
+/* "aBcd16b" */
+void tesela__onednn_put_tag(tesela__sink *sink, const tesela__blocks *blocks);
 
 /* ---- strided_find.c ---- */
 
@@ -51,5 +61,16 @@ const char *tesela__mlir_print_type(const tesela_layout *layout, char text[16]);
 /* "(8,128)(2,1),[16,1]>", after "#tpu.tiled<", on an array. */
 tesela_status tesela__tpu_tiled(tesela__reader *r, const tesela_xla_shape *array, tesela_dtype dtype,
                                 int32_t bits, tesela_layout *out);
+
+/* ---- mosaic_vpad.c ---- */
+
+/* "\"32,{0,3},(8,128)\">", after "#tpu.vpad<", on an array. */
+tesela_status tesela__tpu_vpad(tesela__reader *r, const tesela_xla_shape *array, tesela_dtype dtype,
+                               tesela_layout *out);
+
+/* Write a layout that no tiles express, as *answer says, as vector registers. If those do not either, *answer has the later
+ * contradiction. */
+tesela_status tesela__tpu_write_vpad(const tesela_layout *layout, const tesela_writer *to,
+                                     tesela_translation *answer, tesela_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory_read.c - the array beside a text of a memory layout, and the end of the text.
+ * memory_read.c - the array beside a text of a memory layout, and the end of the text; the threads of a layout to be written.
  */
 #include "notation/memory/memory.h"
 
@@ -29,4 +29,16 @@ tesela_status tesela__memory_blocks(const tesela__blocks *blocks, const tesela_l
   tesela_dtype dtype = tesela__given_dtype(&given, &bits);
   out->kind = TESELA_KIND_RELATION;
   return tesela__blocks_lower(blocks, dtype, bits, array->dim, strides, 0, &out->relation, err);
+}
+
+tesela_status tesela__memory_threads(const tesela_layout *layout, tesela_layout *threads,
+                                     tesela_translation *answer, tesela_error *err) {
+  tesela_error why;
+  tesela_status status = tesela__axes_to_threads(layout, threads, &why);
+  if (status == TESELA_E_UNSUPPORTED) return tesela__impossible(answer, "%s", why.message);
+  if (status != TESELA_OK && err) *err = why;
+  if (status == TESELA_OK && !tesela__axes_are_threads(threads))
+    return tesela__impossible(answer, "a register layout has the axes thread and local; the layout has %s",
+                              layout->n_axes > 0 ? layout->axis[0].name : "no axis");
+  return status;
 }

@@ -6,8 +6,6 @@
  */
 #include "notation/memory/memory.h"
 
-enum { ONEDNN_DIMS = 12 }; /* of a tensor, and inner blocks of one */
-
 /* Letters in the order of the dims. */
 static const char *const onednn_orders[] = {
     "x",    "nc",    "ncw",    "nchw", "ncdhw", "oi",   "oiw",  "oihw", "oidhw", "goi",
@@ -50,8 +48,8 @@ static tesela_status onednn_outer(tesela__reader *r, tesela__blocks *blocks, int
     int letter = onednn_letter(r->text[r->at]);
     if (seen >> letter & 1)
       return tesela__read_fail(r, TESELA_E_SYNTAX, r->at, "the dim '%c' is listed twice", 'a' + letter);
-    if (n == ONEDNN_DIMS)
-      return tesela__read_fail(r, TESELA_E_LIMIT, r->at, "a tag has at most %d dims", ONEDNN_DIMS);
+    if (n == TESELA__ONEDNN_DIMS)
+      return tesela__read_fail(r, TESELA_E_LIMIT, r->at, "a tag has at most %d dims", TESELA__ONEDNN_DIMS);
     seen |= UINT32_C(1) << letter;
     if (r->text[r->at] < 'a') capital[letter] = r->at + 1;
     outer[n++] = letter;
@@ -115,26 +113,30 @@ tesela_status tesela__onednn_read(const char *text, size_t length, const tesela_
   return status == TESELA_OK ? tesela__memory_blocks(&blocks, options, array, NULL, out, err) : status;
 }
 
+void tesela__onednn_put_tag(tesela__sink *sink, const tesela__blocks *blocks) {
+  bool blocked[TESELA_MAX_RANK] = {false};
+  for (int32_t i = 0; i < blocks->n; i++) blocked[blocks->inner[i].dim] = true;
+  for (int32_t k = 0; k < blocks->rank; k++)
+    tesela__putc(sink, (char)((blocked[blocks->order[k]] ? 'A' : 'a') + blocks->order[k]));
+  for (int32_t i = 0; i < blocks->n; i++) {
+    tesela__put_int(sink, blocks->inner[i].extent);
+    tesela__putc(sink, (char)('a' + blocks->inner[i].dim));
+  }
+}
+
 tesela_status tesela__onednn_write(const tesela_layout *layout, const tesela_writer *to,
                                    tesela_translation *answer, tesela_error *err) {
   tesela__blocks blocks;
   tesela__sink sink;
-  bool blocked[TESELA_MAX_RANK] = {false};
-  if (layout->rank < 1 || layout->rank > ONEDNN_DIMS)
-    return tesela__impossible(answer, "a tag has 1 to %d dims; the layout has %" PRId32, ONEDNN_DIMS,
+  if (layout->rank < 1 || layout->rank > TESELA__ONEDNN_DIMS)
+    return tesela__impossible(answer, "a tag has 1 to %d dims; the layout has %" PRId32, TESELA__ONEDNN_DIMS,
                               layout->rank);
   tesela_status status = tesela__blocks_find(layout, "tag", &blocks, answer, err);
   if (status != TESELA_OK || answer->verdict == TESELA_IMPOSSIBLE) return status;
-  if (blocks.n > ONEDNN_DIMS)
+  if (blocks.n > TESELA__ONEDNN_DIMS)
     return tesela__impossible(answer, "a tag has at most %d inner blocks; the layout needs %" PRId32,
-                              ONEDNN_DIMS, blocks.n);
+                              TESELA__ONEDNN_DIMS, blocks.n);
   tesela__sink_init(&sink, to);
-  for (int32_t i = 0; i < blocks.n; i++) blocked[blocks.inner[i].dim] = true;
-  for (int32_t k = 0; k < blocks.rank; k++)
-    tesela__putc(&sink, (char)((blocked[blocks.order[k]] ? 'A' : 'a') + blocks.order[k]));
-  for (int32_t i = 0; i < blocks.n; i++) {
-    tesela__put_int(&sink, blocks.inner[i].extent);
-    tesela__putc(&sink, (char)('a' + blocks.inner[i].dim));
-  }
+  tesela__onednn_put_tag(&sink, &blocks);
   return tesela__sink_finish(&sink, err);
 }

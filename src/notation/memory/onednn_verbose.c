@@ -7,7 +7,7 @@
  *   f32[2,17,3,5] src_f32::blocked:aBcd16b::f0
  *
  * A tensor is NAME_TYPE (or NAME:TYPE):FLAGS:KIND:TAG:STRIDES:fEXTRA. Dims are 2x17x3x5, one list or one for each source, or
- * mb2_ic16oc32_ih7oh5kh3..: those of convolutions.
+ * mb2_ic16oc32_ih7oh5kh3..: those of convolutions. Written is one tensor without its line: src_f32::blocked:aBcd16b::f0.
  */
 #include "notation/memory/memory.h"
 
@@ -57,29 +57,32 @@ bool tesela__looks_verbose(const char *text, size_t length) {
 
 /* ---- types -------------------------------------------------------------------------------------------------- */
 
+static const struct {
+  const char *name;
+  tesela_dtype dtype;
+} verbose_types[] = {
+    {"f32", TESELA_F32},
+    {"f16", TESELA_F16},
+    {"bf16", TESELA_BF16},
+    {"f64", TESELA_F64},
+    {"s64", TESELA_S64},
+    {"s32", TESELA_S32},
+    {"s8", TESELA_S8},
+    {"u8", TESELA_U8},
+    {"s4", TESELA_S4},
+    {"u4", TESELA_U4},
+    {"boolean", TESELA_PRED},
+    {"f8_e5m2", TESELA_F8E5M2},
+    {"f8_e4m3", TESELA_F8E4M3FN},
+    {"e8m0", TESELA_F8E8M0FNU},
+    {"f4_e2m1", TESELA_F4E2M1FN},
+};
+
+enum { VERBOSE_TYPES = sizeof verbose_types / sizeof verbose_types[0] };
+
 static tesela_dtype verbose_type(verbose_part part) {
-  static const struct {
-    const char *name;
-    tesela_dtype dtype;
-  } types[] = {
-      {"f32", TESELA_F32},
-      {"f16", TESELA_F16},
-      {"bf16", TESELA_BF16},
-      {"f64", TESELA_F64},
-      {"s64", TESELA_S64},
-      {"s32", TESELA_S32},
-      {"s8", TESELA_S8},
-      {"u8", TESELA_U8},
-      {"s4", TESELA_S4},
-      {"u4", TESELA_U4},
-      {"boolean", TESELA_PRED},
-      {"f8_e5m2", TESELA_F8E5M2},
-      {"f8_e4m3", TESELA_F8E4M3FN},
-      {"e8m0", TESELA_F8E8M0FNU},
-      {"f4_e2m1", TESELA_F4E2M1FN},
-  };
-  for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-    if (verbose_same(part, types[i].name)) return types[i].dtype;
+  for (size_t i = 0; i < VERBOSE_TYPES; i++)
+    if (verbose_same(part, verbose_types[i].name)) return verbose_types[i].dtype;
   return TESELA_DTYPE_NONE;
 }
 
@@ -298,4 +301,72 @@ tesela_status tesela__verbose_read(const char *text, size_t length, const tesela
   array.dtype = verbose_type(t.type);
   status = tesela__memory_blocks(&blocks, options, &array, n_strides > 0 ? strides : NULL, out, err);
   return status;
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------ */
+
+typedef struct verbose_writing {
+  tesela__tiled found;
+  bool dense; /* the strides follow from the order */
+} verbose_writing;
+
+/* The dims from the largest stride on; their strides are dense if each is that of all dims after it. */
+static bool verbose_fit(void *user, const tesela__parts *parts, int32_t rank, const int64_t *shape) {
+  verbose_writing *w = user;
+  tesela__blocks *blocks = &w->found.blocks;
+  int64_t outer[TESELA_MAX_RANK], size = 1;
+  if (!tesela__fit_tiled(&w->found, parts, rank, shape) || !tesela__tiled_strides(&w->found, shape))
+    return false;
+  if (blocks->n > TESELA__ONEDNN_DIMS) return false;
+  for (int32_t d = 0; d < rank; d++) outer[d] = shape[d];
+  for (int32_t i = blocks->n - 1; i >= 0; i--)
+    outer[blocks->inner[i].dim] = tesela__ceil_div(outer[blocks->inner[i].dim], blocks->inner[i].extent);
+  for (int32_t k = 1; k < rank; k++)
+    for (int32_t j = k; j > 0 && w->found.strides[blocks->order[j - 1]] < w->found.strides[blocks->order[j]];
+         j--) {
+      int32_t d = blocks->order[j];
+      blocks->order[j] = blocks->order[j - 1];
+      blocks->order[j - 1] = d;
+    }
+  size = w->found.size;
+  w->dense = true;
+  for (int32_t k = rank - 1; k >= 0 && w->dense; k--) {
+    int32_t d = blocks->order[k];
+    w->dense = outer[d] < 2 || w->found.strides[d] == size;
+    w->dense = w->dense && tesela__mul(size, tesela__max(outer[d], 1), &size);
+  }
+  return true;
+}
+
+tesela_status tesela__verbose_write(const tesela_layout *layout, const tesela_writer *to,
+                                    tesela_translation *answer, tesela_error *err) {
+  verbose_writing w = {.dense = false};
+  const char *type = layout->dtype == TESELA_DTYPE_NONE ? "undef" : NULL;
+  tesela__sink sink;
+  bool padded = false;
+  for (int32_t i = 0; i < VERBOSE_TYPES && !type; i++)
+    if (verbose_types[i].dtype == layout->dtype) type = verbose_types[i].name;
+  if (!type) return tesela__impossible(answer, "oneDNN has no type for %s", tesela_dtype_name(layout->dtype));
+  if (layout->rank < 1 || layout->rank > TESELA__ONEDNN_DIMS || layout->n_axes != 1)
+    return tesela__impossible(
+        answer, "a tag has 1 to %d dims in one memory; the layout has %" PRId32 " and %" PRId32 " axes",
+        TESELA__ONEDNN_DIMS, layout->rank, layout->n_axes);
+  tesela_status status = tesela__find_parts(layout, "tag with strides in whole blocks", TESELA__PARTS_SHARED,
+                                            verbose_fit, &w, layout->shape, answer, err);
+  if (status != TESELA_OK || answer->verdict == TESELA_IMPOSSIBLE) return status;
+  const tesela__blocks *blocks = &w.found.blocks;
+  for (int32_t d = 0; d < blocks->rank; d++) {
+    int64_t block = 1;
+    for (int32_t i = 0; i < blocks->n; i++)
+      if (blocks->inner[i].dim == d) block *= blocks->inner[i].extent; /* part of the places */
+    padded = padded || layout->shape[d] % block != 0;
+  }
+  tesela__sink_init(&sink, to);
+  tesela__putf(&sink, "src_%s:%s:blocked:", type, padded ? "p" : "");
+  tesela__onednn_put_tag(&sink, blocks);
+  tesela__putc(&sink, ':');
+  for (int32_t d = 0; d < blocks->rank && !w.dense; d++)
+    tesela__putf(&sink, "%s%" PRId64, d ? "x" : "", w.found.strides[d]);
+  tesela__puts(&sink, ":f0");
+  return tesela__sink_finish(&sink, err);
 }

@@ -16,35 +16,70 @@ static void strided_fill(const tesela_layout *layout, int64_t *strides) {
   }
 }
 
+/* Strides, and the place of element 0. */
+typedef struct strided_guess {
+  const tesela_layout *layout;
+  int64_t stride[TESELA_MAX_RANK], offset;
+} strided_guess;
+
+/* Are all elements of a part where the strides put them? The part is index[0 .. dim-1], then the values from `begin` to `end` of dim, then all
+ * of the later dims. */
+static tesela_status strided_agree(const strided_guess *guess, const int64_t *index, int32_t dim,
+                                   int64_t begin, int64_t end, bool *agree, tesela_error *err) {
+  tesela_layout part = *guess->layout, strided;
+  tesela_difference difference = {.same = false};
+  int64_t offset = guess->offset, step;
+  tesela_status status = TESELA_OK;
+  *agree = false;
+  for (int32_t d = 0; d <= dim && status == TESELA_OK; d++) {
+    int64_t first = d < dim ? index[d] : begin, n = d < dim ? 1 : end - begin;
+    if (!tesela__mul(first, guess->stride[d], &step) || !tesela__add(offset, step, &offset)) return TESELA_OK;
+    if (n != part.shape[d]) status = tesela_layout_slice(&part, d, first, n, 1, &part, err);
+  }
+  if (status != TESELA_OK) return status;
+  if (tesela_layout_strided(&strided, part.dtype, part.bits, part.rank, part.shape, guess->stride, offset,
+                            NULL) != TESELA_OK)
+    return TESELA_OK; /* a place below 0, or beyond 64 bits */
+  memcpy(strided.axis[0].name, part.axis[0].name, sizeof strided.axis[0].name);
+  status = tesela_layout_compare(&part, &strided, &difference, err);
+  *agree = status == TESELA_OK && difference.same;
+  return status;
+}
+
 /* The first element that is not where the distances of its neighbours put it. */
 static tesela_status strided_contradict(const tesela_layout *layout, tesela_translation *answer,
                                         tesela_error *err) {
-  int64_t strides[TESELA_MAX_RANK] = {0}, offset = 0, place = 0, index[TESELA_MAX_RANK] = {0};
-  tesela_layout strided;
-  tesela_difference difference;
+  strided_guess guess = {.layout = layout};
+  int64_t *index = answer->index, place = 0;
+  tesela_status status = TESELA_OK;
   char text[64];
-  (void)tesela_layout_place_of(layout, index, &offset, NULL);
+  memset(index, 0, sizeof answer->index);
+  (void)tesela_layout_place_of(layout, index, &guess.offset, NULL);
   for (int32_t d = 0; d < layout->rank; d++) {
     if (layout->shape[d] < 2) continue;
     index[d] = 1;
     (void)tesela_layout_place_of(layout, index, &place, NULL);
     index[d] = 0;
-    strides[d] = place - offset;
+    guess.stride[d] = place - guess.offset;
   }
-  tesela_status status = tesela_layout_strided(&strided, layout->dtype, layout->bits, layout->rank,
-                                               layout->shape, strides, offset, NULL);
-  if (status != TESELA_OK) return tesela__impossible(answer, "no strides give the places of this layout");
-  memcpy(strided.axis[0].name, layout->axis[0].name, sizeof strided.axis[0].name);
-  status = tesela_layout_compare(layout, &strided, &difference, err);
+  answer->expected = guess.offset;
+  for (int32_t d = 0; d < layout->rank && status == TESELA_OK; d++) {
+    int64_t good = 0, bad = layout->shape[d]; /* values that agree */
+    while (bad - good > 1 && status == TESELA_OK) {
+      bool agree;
+      int64_t middle = good + (bad - good) / 2;
+      status = strided_agree(&guess, index, d, good, middle, &agree, err);
+      *(agree ? &good : &bad) = middle;
+    }
+    index[d] = good;
+    answer->expected += good * guess.stride[d];
+  }
   if (status != TESELA_OK) return status;
-  if (!difference.have_index) return tesela__impossible(answer, "no strides give the places of this layout");
   answer->contradiction = TESELA_CONTRADICTION_PLACE;
-  memcpy(answer->index, difference.index, sizeof answer->index);
-  (void)tesela_layout_place_of(layout, answer->index, &answer->place, NULL);
-  (void)tesela_layout_place_of(&strided, answer->index, &answer->expected, NULL);
-  return tesela__impossible(
-      answer, "no strides: element %s is at %" PRId64 "; the elements before it give %" PRId64,
-      tesela__blocks_index(answer->index, layout->rank, text), answer->place, answer->expected);
+  (void)tesela_layout_place_of(layout, index, &answer->place, NULL);
+  return tesela__impossible(answer,
+                            "no strides: element %s is at %" PRId64 "; the elements before it give %" PRId64,
+                            tesela__index_words(index, layout->rank, text), answer->place, answer->expected);
 }
 
 tesela_status tesela__strided_find(const tesela_layout *layout, int64_t *strides, int64_t *offset,

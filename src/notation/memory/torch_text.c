@@ -2,9 +2,10 @@
 /*
  * torch_text.c - size, stride and offset of a PyTorch tensor, as it prints them.
  *
- *   torch.Size([2, 3]) (3, 1)                torch.Size([2, 3]) stride (3, 1)
+ *   torch.Size([2, 3]) (3, 1)                torch.Size([2, 3]) stride (3, 1)                (2, 3) (3, 1)
  *   size=(2, 3), stride=(3, 1), storage_offset=4, dtype=torch.float32
  */
+#include "layout/layout.h"
 #include "notation/memory/memory.h"
 
 typedef struct torch_text {
@@ -67,7 +68,9 @@ static tesela_status torch_parts(tesela__reader *r, torch_text *t) {
       status = torch_size(r, t);
     else if (length > 0)
       status = torch_value(r, r->at, length, t);
-    else if (tesela__read_peek(r) == '(' && t->n_size >= 0)
+    else if (tesela__read_peek(r) == '(' && t->n_size < 0)
+      status = torch_list(r, "size", t->size, &t->n_size);
+    else if (tesela__read_peek(r) == '(')
       status = torch_list(r, "stride", t->stride, &t->n_stride);
     else
       return tesela__read_unexpected(r, "size, stride, storage_offset or dtype", "");
@@ -116,17 +119,36 @@ static void torch_print_list(tesela__sink *sink, const char *word, const int64_t
   tesela__puts(sink, n == 0 ? "()" : n == 1 ? ",)" : ")");
 }
 
+/* Is a neighbour of element 0 before it? The first such element contradicts, unless an earlier one does. */
+static bool torch_backwards(const tesela_layout *layout, tesela_translation *answer) {
+  int64_t index[TESELA_MAX_RANK] = {0}, first, place;
+  if (layout->n_axes != 1 || tesela__is_empty(layout) || tesela_layout_copies(layout) != 1) return false;
+  (void)tesela_layout_place_of(layout, index, &first, NULL);
+  for (int32_t d = layout->rank - 1; d >= 0; d--, index[d + 1] = 0) {
+    index[d] = layout->shape[d] > 1;
+    if (index[d] == 0 || tesela_layout_place_of(layout, index, &place, NULL) != TESELA_OK || place >= first)
+      continue;
+    if (answer->contradiction != TESELA_CONTRADICTION_NONE &&
+        tesela_index_compare(layout->rank, answer->index, index) < 0)
+      return false;
+    answer->contradiction = TESELA_CONTRADICTION_ELEMENT;
+    answer->place = place;
+    memcpy(answer->index, index, sizeof index);
+    (void)tesela__impossible(answer,
+                             "dim %" PRId32 " has the stride %" PRId64 "; those of PyTorch are 0 or more", d,
+                             place - first);
+    return true;
+  }
+  return false;
+}
+
 tesela_status tesela__torch_write(const tesela_layout *layout, const tesela_writer *to,
                                   tesela_translation *answer, tesela_error *err) {
   int64_t strides[TESELA_MAX_RANK], offset;
   tesela__sink sink;
   tesela_status status = tesela__strided_find(layout, strides, &offset, answer, err);
+  if (status == TESELA_OK && torch_backwards(layout, answer)) return TESELA_OK;
   if (status != TESELA_OK || answer->verdict == TESELA_IMPOSSIBLE) return status;
-  for (int32_t d = 0; d < layout->rank; d++)
-    if (strides[d] < 0)
-      return tesela__impossible(answer,
-                                "dim %" PRId32 " has the stride %" PRId64 "; those of PyTorch are 0 or more",
-                                d, strides[d]);
   tesela__sink_init(&sink, to);
   torch_print_list(&sink, "size=", layout->shape, layout->rank);
   torch_print_list(&sink, ", stride=", strides, layout->rank);

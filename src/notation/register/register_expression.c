@@ -10,6 +10,8 @@
  */
 #include "notation/register/register_read.h"
 
+#include "gpu/register/register.h"
+
 #include <stdio.h>
 
 #include <tesela/register.h>
@@ -124,23 +126,23 @@ static tesela_status expression_method(tesela__expression_reader *reader) {
 
 static bool expression_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-/* Bytes of the first part of a name with dots. */
-static size_t fragment_head(const char *name) { return strcspn(name, "."); }
-
 static const char *fragment_candidate(const void *user, int32_t i) {
-  const int32_t *n = user;
-  int32_t count;
-  const tesela_fragment *entry = tesela_fragments(&count);
-  return i < *n && i < count ? entry[i].name : NULL;
+  (void)user;
+  return tesela__fragment_pattern(i);
 }
 
-/* Does a fragment's name begin with this word? */
-static bool fragment_family(const char *word, size_t length) {
-  int32_t n;
-  const tesela_fragment *entry = tesela_fragments(&n);
-  for (int32_t i = 0; i < n; i++)
-    if (fragment_head(entry[i].name) == length && memcmp(entry[i].name, word, length) == 0) return true;
-  return false;
+/* Bytes of the part of a name at the start of a text: "kind::mxf4". */
+static size_t fragment_part(const char *text, size_t length) {
+  size_t n = 0;
+  while (n < length) {
+    if (tesela__byte_is(text[n], TESELA__BYTE_NAME))
+      n++;
+    else if (n > 0 && n + 2 < length && text[n] == ':' && text[n + 1] == ':')
+      n += 2;
+    else
+      break;
+  }
+  return n;
 }
 
 /* Bytes of the name with dots at the reader. If '(' follows, the last part is a method and does not count, unless it
@@ -149,8 +151,11 @@ static size_t fragment_length(const tesela__expression_reader *reader) {
   const char *name = reader->in.text + reader->in.at;
   tesela__function_call call;
   size_t left = reader->in.length - reader->in.at, end = 0, dot = 0, at;
-  for (; end < left && (tesela__byte_is(name[end], TESELA__BYTE_NAME | TESELA__BYTE_DOT)); end++)
-    if (name[end] == '.') dot = end;
+  while (end < left) {
+    end += fragment_part(name + end, left - end);
+    if (end == left || name[end] != '.') break;
+    dot = end++;
+  }
   if (dot == 0 || dot + 1 == end) return dot == 0 ? end : dot;
   for (at = end; at < left && expression_blank(name[at]);) at++;
   if (at == left || name[at] != '(') return end;
@@ -162,15 +167,14 @@ static size_t fragment_length(const tesela__expression_reader *reader) {
 static tesela_status expression_fragment(tesela__expression_reader *reader, size_t head) {
   const char *name = reader->in.text + reader->in.at;
   tesela__function_call call = {.reader = reader};
-  int32_t base = 0, n;
-  if (!fragment_family(name, head)) {
+  int32_t base = 0;
+  if (!tesela__fragment_begins(name, head)) {
     if (tesela__function_find(name, head, &call)) {
       reader->in.at += head;
       return tesela__expression_unexpected(reader, "'('", call.function);
     }
     const char *near = tesela__function_nearest(name, head);
-    tesela_fragments(&n);
-    if (!near) near = tesela__nearest(name, head, fragment_candidate, &n);
+    if (!near) near = tesela__nearest(name, head, fragment_candidate, NULL);
     return expression_unknown(reader, "function or fragment", head, near);
   }
   size_t length = fragment_length(reader), at = reader->in.at;
@@ -296,7 +300,11 @@ bool tesela__expression_near(const char *text, size_t length) {
   while (at < length && (text[at] == '(' || expression_blank(text[at]))) at++;
   while (at + n < length && tesela__byte_is(text[at + n], TESELA__BYTE_NAME)) n++;
   if (n == 0 || n > TESELA__EDITS_WORD || (text[at] >= '0' && text[at] <= '9')) return false;
-  if (at + n < length && text[at + n] == '.' && fragment_family(text + at, n)) return true;
+  if (at + n == length || text[at + n] == '.') {
+    if (tesela__fragment_begins(text + at, n)) return true;
+    if (n > 5 && text[at] == 'S' && text[at + 1] == 'M' && memchr(text + at, '_', n))
+      return true; /* CUTLASS */
+  }
   bool known = tesela__function_find(text + at, n, &call);
   if (!known && (n < 3 || tesela_dtype_suggest(text + at, n))) return false; /* b(..), f32(3,5) */
   for (at += n; at < length && expression_blank(text[at]);) at++;

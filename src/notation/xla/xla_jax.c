@@ -3,6 +3,7 @@
  * xla_jax.c - layouts in JAX's notation, and the layout modes that JAX passes to XLA.
  *
  *   Layout(major_to_minor=(0, 1), tiling=((8, 128), (2, 1)), sub_byte_element_size_in_bits=0)
+ *   Format(Layout(..), SingleDeviceSharding(..))     the layout of each shard; the sharding is skipped
  *   "default", "auto", "{1,0:T(8,128)(2,1)}"
  *
  * The first is Python: a tuple of one ends with a comma, blanks are allowed anywhere, keywords in any order.
@@ -120,9 +121,24 @@ static tesela_status jax_argument(tesela__reader *reader, int place, bool *keywo
   return TESELA_OK;
 }
 
+/* The rest of Format(Layout(..), sharding): up to the bracket that closes it. */
+static tesela_status jax_format_end(tesela__reader *reader) {
+  int64_t depth = 0;
+  if (tesela__read_take(reader, ','))
+    for (; reader->at < reader->length && (depth > 0 || reader->text[reader->at] != ')'); reader->at++) {
+      const char c = reader->text[reader->at];
+      depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
+    }
+  return tesela__read_expect(reader, ')', "after the sharding");
+}
+
 static tesela_status jax_read(tesela__reader *reader, tesela_xla_layout *layout) {
   bool more = true, keyword = false, seen[N_JAX_ARGUMENTS] = {false};
-  tesela_status status = TESELA_OK;
+  const bool format = tesela__read_take_text(reader, "Format");
+  tesela_status status = format ? tesela__read_expect(reader, '(', "after Format") : TESELA_OK;
+  if (status != TESELA_OK) return status;
+  if (format && tesela__read_take_text(reader, "layout")) status = tesela__read_expect(reader, '=', "");
+  if (status != TESELA_OK) return status;
   if (!tesela__read_take_text(reader, "Layout") && !tesela__read_take_text(reader, "DeviceLocalLayout"))
     return tesela__read_unexpected(reader, "Layout(", "");
   if (!tesela__read_take(reader, '(')) return tesela__read_unexpected(reader, "'('", "");
@@ -141,6 +157,7 @@ static tesela_status jax_read(tesela__reader *reader, tesela_xla_layout *layout)
   }
   if (status == TESELA_OK && !seen[0])
     return tesela__fail(reader->err, TESELA_E_INVALID, 0, "missing argument major_to_minor");
+  if (status == TESELA_OK && format) status = jax_format_end(reader);
   if (status == TESELA_OK && tesela__read_peek(reader) >= 0)
     return tesela__read_unexpected(reader, "the end of the text", "");
   return status;

@@ -1,11 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scan.h - looking at a line of text that is not ended by NUL.
+ * spans.h - parts of a text that is not ended by NUL: a line of a log or of HLO text.
  */
-#ifndef TESELA_SRC_REPORT_SCAN_H
-#define TESELA_SRC_REPORT_SCAN_H
+#ifndef TESELA_SRC_BASE_SPANS_H
+#define TESELA_SRC_BASE_SPANS_H
 
-#include "report/report_state.h"
+#include "base/base.h"
+
+/* A part of a text, without a NUL at its end. */
+typedef struct tesela__span {
+  const char *text;
+  size_t n;
+} tesela__span;
+
+/* Hash of a text. */
+static inline uint64_t tesela__text_hash(const char *text, size_t n) {
+  uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ n, word;
+  for (; n >= sizeof word; n -= sizeof word, text += sizeof word) {
+    memcpy(&word, text, sizeof word);
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    hash ^= hash >> 29;
+  }
+  for (word = 0; n > 0; n--) word = word << 8 | (unsigned char)*text++;
+  hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+  return hash ^ hash >> 32;
+}
 
 static inline bool tesela__is_digit(char c) { return c >= '0' && c <= '9'; }
 static inline bool tesela__is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }

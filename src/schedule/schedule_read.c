@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * schedule_read.c - reading a module: computations, and the instructions in them.
+ *
+ * Operands are found by name among the earlier instructions of the computation, so that an operand that is missing or comes later
+ * breaks the schedule. Computations are found by name when the module has ended: they may call later ones.
+ */
+#include "schedule/schedule.h"
+
+/* ---- computations and instructions ---------------------------------------------------------------------- */
+
+bool tesela__schedule_computation_begin(tesela__schedule *s, tesela__span name, bool entry, int64_t line) {
+  if (s->broken) return true;
+  if (s->inside) return tesela__schedule_break(s, line, "a computation starts before the last one ends");
+  if (entry && s->entry >= 0) return tesela__schedule_break(s, line, "it has two ENTRY computations");
+  tesela__schedule_computation computation = {.hash = tesela__text_hash(name.text, name.n),
+                                              .name_length = (uint32_t)name.n,
+                                              .first = (int32_t)s->n_instructions,
+                                              .root = -1};
+  if (!tesela__schedule_text(s, name, &computation.name) ||
+      !tesela__schedule_room(s, &s->computation, sizeof *s->computation, &s->cap_computations,
+                             s->n_computations, 1, TESELA__SCHEDULE_MOST))
+    return false;
+  if (s->broken) return true;
+  if (entry) s->entry = (int32_t)s->n_computations;
+  s->computation[s->n_computations++] = computation;
+  s->inside = true;
+  return true;
+}
+
+void tesela__schedule_computation_end(tesela__schedule *s) {
+  if (s->broken || !s->inside) return;
+  tesela__schedule_computation *c = &s->computation[s->n_computations - 1];
+  c->n = (int32_t)s->n_instructions - c->first;
+  if (c->root < 0) c->root = c->first + c->n - 1;
+  s->inside = false;
+  if (c->n == 0) tesela__schedule_break(s, 0, "a computation has no instruction");
+}
+
+bool tesela__schedule_add(tesela__schedule *s, tesela__span name, tesela__span shape, tesela__span opcode,
+                          tesela__span rest, bool root, int64_t line) {
+  if (s->broken) return true;
+  if (!s->inside) return tesela__schedule_break(s, line, "an instruction is outside of any computation");
+  tesela__schedule_instruction is = {.name_length = (uint32_t)name.n,
+                                     .line = (uint32_t)tesela__min(line, UINT32_MAX),
+                                     .from = -1,
+                                     .op = (uint8_t)tesela__schedule_op_of(opcode)};
+  if (!tesela__schedule_grow_names(s)) return false;
+  if (tesela__schedule_find(s, name) >= 0)
+    return tesela__schedule_break(s, line, "two instructions of a computation have one name");
+  if (!tesela__schedule_find_shape(s, shape, line, &is.shape)) return false;
+  if (s->broken) return true;
+  if (!tesela__schedule_operands(s, &is, &rest)) return false;
+  if (s->broken) return tesela__schedule_break(s, line, s->broken);
+  if (!tesela__schedule_attributes(s, &is, opcode, rest) || !tesela__schedule_text(s, name, &is.name) ||
+      !tesela__schedule_room(s, &s->instruction, sizeof *s->instruction, &s->cap_instructions,
+                             s->n_instructions, 1, TESELA__SCHEDULE_MOST))
+    return false;
+  tesela__schedule_computation *c = &s->computation[s->n_computations - 1];
+  if (!s->broken && c->n_nodes > TESELA__SCHEDULE_STEPS - tesela__schedule_n_nodes(s, &is))
+    tesela__schedule_break(s, line, "it is too large");
+  if (s->broken) return true;
+  is.env = c->n_nodes;
+  c->n_nodes += tesela__schedule_n_nodes(s, &is);
+  if (is.op == TESELA__OP_PARAMETER && is.number >= c->n_parameters) c->n_parameters = is.number + 1;
+  if (root) c->root = (int32_t)s->n_instructions;
+  s->instruction[s->n_instructions++] = is;
+  tesela__schedule_add_name(s, (int32_t)s->n_instructions - 1);
+  return true;
+}

@@ -1,0 +1,9 @@
+module @jit_program attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  sdy.mesh @empty_mesh = <[]> {stablehlo.mesh = {axes = []}}
+  func.func public @main(%arg0: tensor<8x128xi16> {sdy.sharding = #sdy.sharding<@empty_mesh, [{}, {}]>}, %arg1: tensor<128x256x24xi1> {sdy.sharding = #sdy.sharding<@empty_mesh, [{}, {}, {}]>}, %arg2: tensor<256x32x64x1xbf16> {sdy.sharding = #sdy.sharding<@empty_mesh, [{}, {}, {}, {}]>}, %arg3: tensor<16x200x32xui8> {sdy.sharding = #sdy.sharding<@empty_mesh, [{}, {}, {}]>, tf.aliasing_output = 1 : i32}, %arg4: tensor<24x256x200x32xui8> {sdy.sharding = #sdy.sharding<@empty_mesh, [{}, {}, {}, {}]>}, %arg5: tensor<32x100xui8> {sdy.sharding = #sdy.sharding<@empty_mesh, [{}, {}]>}, %arg6: tensor<128x32xi8> {jax.buffer_donor = true, mhlo.layout_mode = "{1,0}", sdy.sharding = #sdy.sharding<@empty_mesh, [{}, {}]>}, %arg7: tensor<200x16x2xf32> {sdy.sharding = #sdy.sharding<@empty_mesh, [{}, {}, {}]>}) -> (tensor<8x128xi16> {jax.result_info = "result[0]", sdy.sharding = #sdy.sharding<@empty_mesh, [{}, {}]>}, tensor<16x200x32xui8> {jax.result_info = "result[1]", sdy.sharding = #sdy.sharding<@empty_mesh, [{}, {}, {}]>}, tensor<24x256x200x32xui8> {jax.result_info = "result[2]", sdy.sharding = #sdy.sharding<@empty_mesh, [{}, {}, {}, {}]>}, tensor<128x32xi8> {jax.result_info = "result[3]", sdy.sharding = #sdy.sharding<@empty_mesh, [{}, {}]>}, tensor<200x16x2xf32> {jax.result_info = "result[4]", sdy.sharding = #sdy.sharding<@empty_mesh, [{}, {}, {}]>}) {
+    %cst = stablehlo.constant dense<1.000000e+00> : tensor<f32>
+    %0 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<200x16x2xf32>
+    %1 = stablehlo.add %arg7, %0 : tensor<200x16x2xf32>
+    return %arg0, %arg3, %arg4, %arg6, %1 : tensor<8x128xi16>, tensor<16x200x32xui8>, tensor<24x256x200x32xui8>, tensor<128x32xi8>, tensor<200x16x2xf32>
+  }
+}
