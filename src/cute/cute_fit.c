@@ -145,8 +145,8 @@ static bool cute_is_linear(const fit *f, const int64_t *low, const int64_t *high
   return most == 0;
 }
 
-/* The first coordinate with a difference among those of the first leaf, from one jump of a floor to the next, or -1: none up to some
- * jump. Most contradictions are there, and boxes find them late. */
+/* The first coordinate with a difference among those of the first leaf, from one jump of a floor to the next, or -1 if there is no
+ * difference up to some jump. Most contradictions are there, and boxes find them late. */
 static int64_t cute_first_in_leaf(const fit *f) {
   for (int64_t i = 0, events = 0; i < f->extent[0] && events < FIT_EVENTS; events++) {
     int64_t next = f->extent[0];
