@@ -41,6 +41,20 @@ void show_add_bytes(show_text *to, int64_t bytes) {
   if (bytes >= 1024) show_add(to, " (%" PRId64 " B)", bytes);
 }
 
+void show_add_width(show_text *to, int64_t bits) {
+  const int64_t count = bits % 8 == 0 ? bits / 8 : bits;
+  show_add(to, "%" PRId64 " %s%s", count, bits % 8 == 0 ? "byte" : "bit", count == 1 ? "" : "s");
+}
+
+void show_add_size(show_text *to, int64_t data_bytes, int64_t bytes) {
+  show_add_bytes(to, data_bytes);
+  show_add(to, " of data");
+  if (bytes == data_bytes) return;
+  show_add(to, " take ");
+  show_add_bytes(to, bytes);
+  if (data_bytes > 0) show_add(to, ": %.2f times", (double)bytes / (double)data_bytes);
+}
+
 void show_add_percent(show_text *to, double part, double whole) {
   double percent = 100 * (1 - part / whole);
   if (percent > 0 && percent < 1)

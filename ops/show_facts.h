@@ -23,6 +23,9 @@ void show_add_dims(show_text *to, int32_t n, const int32_t *dims); /* "dim 1", "
 /* The same for bits of dims, as they are joined: the most major of the layout first. */
 void show_add_joined(show_text *to, const tesela_xla_layout *layout, uint32_t dims);
 void show_add_bytes(show_text *to, int64_t bytes); /* "96 B", "24.00 KiB (24576 B)" */
+void show_add_width(show_text *to, int64_t bits);  /* "4 bytes", "1 byte", "4 bits" */
+/* "24.00 KiB (24576 B) of data take 32.00 KiB (32768 B): 1.33 times", or the data alone if nothing is added. */
+void show_add_size(show_text *to, int64_t data_bytes, int64_t bytes);
 
 /* How much of `whole` is not `part`: "22%", never 0 or 100 by rounding. */
 void show_add_percent(show_text *to, double part, double whole);

@@ -174,14 +174,15 @@ static void put_sides(const cli_context *cli, const tesela_device_layout *layout
     add_shape(&text, host->rank, host->shape);
     show_add(&text, " of ");
   }
-  show_add(&text, "%s: %" PRId64 " element%s of %" PRId32 " byte%s", type_name(host->dtype), sizes->elements,
-           sizes->elements == 1 ? "" : "s", host->bits / 8, host->bits == 8 ? "" : "s");
+  show_add(&text, "%s: %" PRId64 " element%s of ", type_name(host->dtype), sizes->elements,
+           sizes->elements == 1 ? "" : "s");
+  show_add_width(&text, host->bits);
   show_wrapped(cli, "host", text.text);
   text.length = 0;
   show_add(&text, "%s in sticks of %" PRId64 " bytes", type_name(host->device_dtype), host->stick_bytes);
   if (target) show_add(&text, " (target %s)", target);
-  show_add(&text, ": %" PRId64 " lane%s of %" PRId32 " byte%s", layout->lanes, layout->lanes == 1 ? "" : "s",
-           host->device_bits / 8, host->device_bits == 8 ? "" : "s");
+  show_add(&text, ": %" PRId64 " lane%s of ", layout->lanes, layout->lanes == 1 ? "" : "s");
+  show_add_width(&text, host->device_bits);
   if (layout->format == TESELA_STICKS_SPARSE) show_add(&text, "; one element per stick, in lane 0");
   if (layout->format == TESELA_STICKS_PAIR) show_add(&text, "; two elements per stick, in lanes 0 and 1");
   show_wrapped(cli, "device", text.text);

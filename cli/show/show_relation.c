@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "also.h"
 #include "made_of.h"
@@ -32,9 +33,21 @@ static void say_array(const cli_context *cli, const tesela_layout *layout, const
   if (layout->rank > 0)
     show_add(&text, ": %" PRId64 " element%s", sizes->logical_elements,
              sizes->logical_elements == 1 ? "" : "s");
-  if (layout->dtype != TESELA_DTYPE_NONE || layout->bits != 8)
-    show_add(&text, " of %" PRId32 " bits", layout->bits);
+  if (layout->dtype != TESELA_DTYPE_NONE || layout->bits != 8) {
+    show_add(&text, " of ");
+    show_add_width(&text, layout->bits);
+  }
   show_wrapped(cli, "array", text.text);
+}
+
+/* "60 B of data take 96 B: 1.60 times", of elements with a type in memory. */
+static void say_size(const cli_context *cli, const tesela_layout *layout, const tesela_sizes *sizes) {
+  show_text text = {.length = 0};
+  if (layout->dtype == TESELA_DTYPE_NONE || layout->n_axes != 1 ||
+      strcmp(layout->axis[0].name, "memory") != 0)
+    return;
+  show_add_size(&text, sizes->logical_bytes, sizes->bytes);
+  show_wrapped(cli, "size", text.text);
 }
 
 /* "memory 24"; "register 4, lane 32, warp 2; every element in 2 of them" */
@@ -74,6 +87,7 @@ int show_relation(const cli_context *cli, const tesela_any_layout *any) {
     putchar('\n');
     say_array(cli, layout, &sizes);
     say_places(cli, layout, &sizes);
+    say_size(cli, layout, &sizes);
     if (made_of_registers(any, &registers) && !made_of_print(&registers, "", 0, &cli_stdout))
       return CLI_FAILED;
     const int status = show_also(cli, any);

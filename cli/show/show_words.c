@@ -70,11 +70,7 @@ static void print_array(const cli_context *cli, const tesela_xla_shape *shape, c
   const tesela_xla_sizes *sizes = &facts->sizes;
   show_add(&text, "%s: %" PRId64 " element%s of ", tesela_dtype_name(shape->dtype), sizes->logical_elements,
            sizes->logical_elements == 1 ? "" : "s");
-  if (sizes->bits_per_element % 8 == 0)
-    show_add(&text, "%" PRId64 " byte%s", sizes->bits_per_element / 8,
-             sizes->bits_per_element == 8 ? "" : "s");
-  else
-    show_add(&text, "%" PRId64 " bit%s", sizes->bits_per_element, sizes->bits_per_element == 1 ? "" : "s");
+  show_add_width(&text, sizes->bits_per_element);
   show_wrapped(cli, "array", text.text);
 }
 
@@ -121,13 +117,7 @@ static void print_memory(const cli_context *cli, const show_facts *facts) {
 
 static void print_sizes(const cli_context *cli, const tesela_xla_sizes *sizes) {
   show_text text = {.length = 0};
-  show_add_bytes(&text, sizes->logical_bytes);
-  show_add(&text, " of data");
-  if (sizes->bytes != sizes->logical_bytes) {
-    show_add(&text, " take ");
-    show_add_bytes(&text, sizes->bytes);
-    show_add(&text, ": %.2f times", sizes->expansion);
-  }
+  show_add_size(&text, sizes->logical_bytes, sizes->bytes);
   show_wrapped(cli, "size", text.text);
   if (sizes->allocated_bytes == sizes->bytes) return;
   text.length = 0;
