@@ -107,6 +107,13 @@ static inline bool tesela__round_up(int64_t n, int64_t t, int64_t *out) {
   return tesela__mul(tesela__ceil_div(n, t), t, out);
 }
 
+/* The tile that pads n to `padded`: the smallest power of two of 8 or more that rounds n up to it, or `padded`. 130 to 144: 16. */
+static inline int64_t tesela__usual_tile(int64_t n, int64_t padded) {
+  for (int64_t t = 8; n < padded && t <= padded / 2; t *= 2)
+    if (padded % t == 0 && padded - n < t) return t;
+  return padded;
+}
+
 static inline int64_t tesela__min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t tesela__max(int64_t a, int64_t b) { return a > b ? a : b; }
 

@@ -18,7 +18,7 @@
 
 /* ---- the rows ----------------------------------------------------------------------------------------------- */
 
-enum { ANY_XLA, ANY_EXPRESSION = 2, ANY_DEVICE }; /* rows for texts that no row claims */
+enum { ANY_XLA, ANY_EXPRESSION = 3, ANY_DEVICE }; /* rows for texts that no row claims */
 
 /* any.h documents the fields of a row. Rows without kinds are only recognised, for messages. */
 static const tesela__notation_row any_rows[] = {
@@ -35,6 +35,12 @@ static const tesela__notation_row any_rows[] = {
      .print = tesela__any_print_jax,
      .to_layout = tesela__any_relate_xla,
      .write = tesela__write_jax},
+    {.facts = {"tpu", "the layout that a TPU chooses", "f32[300,12] tpu(v5e)", TESELA_NEEDS_ARRAY,
+               TESELA__KIND(TESELA_KIND_XLA), false},
+     .looks_like = tesela__looks_tpu,
+     .read = tesela__any_read_tpu,
+     .print = tesela__any_print_xla,
+     .to_layout = tesela__any_relate_xla},
     {.facts = {"register", "a register layout or a tile in memory", "local(3, 4).spatial(2, 3)", 0,
                TESELA__KIND(TESELA_KIND_REGISTER) | TESELA__KIND(TESELA_KIND_SHARED) |
                    TESELA__KIND(TESELA_KIND_GLOBAL),
@@ -157,7 +163,7 @@ static const tesela__notation_row any_rows[] = {
      .write = tesela__einops_write},
 };
 
-enum { ANY_ROWS = sizeof any_rows / sizeof any_rows[0], ANY_NAMES = 200 };
+enum { ANY_ROWS = sizeof any_rows / sizeof any_rows[0], ANY_NAMES = 256 };
 
 /* Targets of tesela_translate beside the rows: tiles, which the row register reads, too. */
 static const tesela__notation_row any_targets[] = {

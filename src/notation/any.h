@@ -83,9 +83,9 @@ tesela_status tesela__count_places(const tesela_layout *layout, int64_t *places,
 
 /* ---- recognize.c ---- */
 
-tesela__row_looks tesela__looks_xla, tesela__looks_jax, tesela__looks_expression, tesela__looks_device,
-    tesela__looks_map, tesela__looks_cute, tesela__looks_triton, tesela__looks_onednn, tesela__looks_mlir,
-    tesela__looks_pack, tesela__looks_mosaic, tesela__looks_mosaicgpu, tesela__looks_iree,
+tesela__row_looks tesela__looks_xla, tesela__looks_jax, tesela__looks_tpu, tesela__looks_expression,
+    tesela__looks_device, tesela__looks_map, tesela__looks_cute, tesela__looks_triton, tesela__looks_onednn,
+    tesela__looks_mlir, tesela__looks_pack, tesela__looks_mosaic, tesela__looks_mosaicgpu, tesela__looks_iree,
     tesela__looks_xegpu, tesela__looks_axe, tesela__looks_tvm, tesela__looks_torch, tesela__looks_einops;
 
 /* The length of the array that precedes a layout: 9 for "f32[3,5] Layout(..)". 0 without an array, or without text
@@ -97,8 +97,8 @@ bool tesela__near_expression(const char *text, size_t length);
 
 /* ---- any_rows.c: values of their own ---- */
 
-tesela__row_read tesela__any_read_xla, tesela__any_read_jax, tesela__any_read_expression,
-    tesela__any_read_device, tesela__any_read_map;
+tesela__row_read tesela__any_read_xla, tesela__any_read_jax, tesela__any_read_tpu,
+    tesela__any_read_expression, tesela__any_read_device, tesela__any_read_map;
 tesela__row_print tesela__any_print_xla, tesela__any_print_jax, tesela__any_print_expression,
     tesela__any_print_device;
 tesela__row_relate tesela__any_relate_xla, tesela__any_relate_expression, tesela__any_relate_device;

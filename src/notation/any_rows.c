@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "base/reader.h"
 #include "notation/any.h"
+#include "xla/xla.h"
 
 tesela_status tesela__any_print_xla(const tesela_any_layout *any, const tesela_writer *to,
                                     tesela_error *err) {
@@ -51,6 +52,31 @@ tesela_status tesela__any_read_jax(const char *text, size_t length, const tesela
   tesela_status status = tesela_xla_parse_jax(text + path, length - path, &layout, err);
   if (status != TESELA_OK && err && err->at >= 0) err->at += (int64_t)path;
   return status == TESELA_OK ? any_on_array(options, &layout, out, err) : status;
+}
+
+/* tpu, which is tpu(v5e), or another TPU: what tesela_xla_choose gives an argument. */
+tesela_status tesela__any_read_tpu(const char *text, size_t length, const tesela_layout_read_options *options,
+                                   tesela_any_layout *out, tesela_error *err) {
+  tesela__reader r = {.text = text, .length = length, .err = err, .word = TESELA__BYTE_NAME};
+  const tesela__tpu *tpu = tesela__tpu_named("v5e", 3);
+  if (!tesela__read_take_text(&r, "tpu")) return tesela__read_unexpected(&r, "tpu or tpu(v5e)", "");
+  if (tesela__read_take(&r, '(')) {
+    const size_t begin = r.at;
+    while (r.at < length && text[r.at] != ')') r.at++;
+    if (r.at == length) return tesela__read_unexpected(&r, "')'", "");
+    tpu = tesela__tpu_named(text + begin, r.at - begin);
+    if (!tpu) return tesela__tpu_unknown(text + begin, r.at - begin, (int64_t)begin, err);
+    r.at++;
+  }
+  if (tesela__read_peek(&r) >= 0) return tesela__read_unexpected(&r, "the end of the text", "");
+  out->kind = TESELA_KIND_XLA;
+  out->shape = *options->array;
+  if (out->shape.dtype == TESELA_DTYPE_NONE) out->shape.dtype = options->dtype;
+  out->shape.has_layout = false;
+  tesela_status status = tesela_xla_layout_make(&out->shape.layout, out->shape.rank, NULL, err);
+  if (status != TESELA_OK) return status;
+  return tesela_xla_choose(&out->shape, tpu->choose | TESELA_XLA_CHOOSE_ARGUMENT | TESELA_XLA_CHOOSE_ORDER,
+                           err);
 }
 
 tesela_status tesela__any_print_jax(const tesela_any_layout *any, const tesela_writer *to,

@@ -117,6 +117,10 @@ bool tesela__looks_jax(const char *text, size_t length) {
   return begins_call(text, length, "Layout|DeviceLocalLayout|Format", '(');
 }
 
+bool tesela__looks_tpu(const char *text, size_t length) {
+  return (length == 3 && memcmp(text, "tpu", 3) == 0) || begins_call(text, length, "tpu", '(');
+}
+
 bool tesela__looks_map(const char *text, size_t length) { return begins_call(text, length, "map", '('); }
 
 /* ---- register layouts, tiles, device layouts ---------------------------------------------------------------- */

@@ -7,20 +7,12 @@
 #include "base/base.h"
 #include "predict/predict.h"
 
-/* The table of results: 4 bytes for each, rounded up to a unit. */
-static const struct {
-  const char *name;
-  bool early;
-  int64_t unit;
-} targets[] = {{"v2", true, 1024}, {"v3", true, 1024}, {"v4", false, 512},  {"v5e", false, 512},
-               {"v5p", false, 32}, {"v6e", false, 32}, {"tpu7x", false, 32}};
-
 /* The layout, and what the array takes. */
 static tesela_status place(const tesela_prediction *p, tesela_predicted *array, tesela_error *err) {
   tesela_xla_sizes sizes;
   tesela_error own = {.at = -1};
-  uint32_t options = TESELA_XLA_CHOOSE_ARGUMENT | (p->early ? TESELA_XLA_CHOOSE_EARLY_TPU : 0) |
-                     (array->shape.has_layout ? 0 : TESELA_XLA_CHOOSE_ORDER);
+  uint32_t options =
+      TESELA_XLA_CHOOSE_ARGUMENT | p->tpu->choose | (array->shape.has_layout ? 0 : TESELA_XLA_CHOOSE_ORDER);
   const bool tiled = array->shape.has_layout && array->shape.layout.n_tiles > 0;
   if (array->unknown || array->shape.kind == TESELA_XLA_TOKEN) return TESELA_OK;
   tesela_status status = p->final || tiled ? TESELA_OK : tesela_xla_choose(&array->shape, options, &own);
@@ -49,7 +41,8 @@ static tesela_status place_all(tesela_prediction *p, tesela_error *err) {
     if (!count(t, &p->array[i]))
       return tesela__fail(err, TESELA_E_OVERFLOW, -1, "all arguments or results together exceed 64 bits");
   }
-  if (t->n_results > 1) (void)tesela__round_up(4 * (int64_t)t->n_results, p->table_unit, &t->table_bytes);
+  if (t->n_results > 1)
+    (void)tesela__round_up(4 * (int64_t)t->n_results, p->tpu->table_unit, &t->table_bytes);
   if (!tesela__add(t->output_bytes, t->table_bytes, &t->output_bytes))
     return tesela__fail(err, TESELA_E_OVERFLOW, -1, "all results together exceed 64 bits");
   return TESELA_OK;
@@ -73,18 +66,12 @@ tesela_status tesela_predict_create(tesela_prediction **prediction, const char *
                                     tesela_error *err) {
   TESELA__NEED(err, prediction, text, target);
   const tesela_allocator own = tesela__allocator(allocator);
-  size_t t = 0;
+  const tesela__tpu *tpu = tesela__tpu_named(target, strlen(target));
   *prediction = NULL;
-  while (t < sizeof targets / sizeof targets[0] && strcmp(targets[t].name, target) != 0) t++;
-  if (t == sizeof targets / sizeof targets[0])
-    return tesela__fail(err, TESELA_E_INVALID, -1,
-                        "unknown target; expected v2, v3, v4, v5e, v5p, v6e or tpu7x");
+  if (!tpu) return tesela__tpu_unknown(target, strlen(target), -1, err);
   tesela_prediction *p = tesela__alloc(&own, sizeof *p, _Alignof(tesela_prediction));
   if (!p) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for the prediction");
-  *p = (tesela_prediction){.allocator = own,
-                           .text = {text, text + length},
-                           .early = targets[t].early,
-                           .table_unit = targets[t].unit};
+  *p = (tesela_prediction){.allocator = own, .text = {text, text + length}, .tpu = tpu};
   p->totals.devices = 1;
   tesela__words start = p->text;
   tesela_status status = tesela__words_take(&start, "HloModule ") ? tesela__predict_hlo(p, err)

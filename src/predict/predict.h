@@ -7,6 +7,8 @@
 
 #include <tesela/report.h>
 
+#include "xla/xla.h"
+
 /* A part of the text. */
 typedef struct tesela__words {
   const char *at, *end;
@@ -18,9 +20,8 @@ struct tesela_prediction {
   tesela_predicted *array; /* arguments, then results */
   size_t n, capacity;
   tesela__words text;
-  bool early;         /* v2, v3 */
-  bool final;         /* scheduled: shapes are those of one device, and layouts stay */
-  int64_t table_unit; /* the table of results is a multiple of it */
+  const tesela__tpu *tpu;
+  bool final; /* scheduled: shapes are those of one device, and layouts stay */
 };
 
 /* ---- parts of a text ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * choose.c - the tiles that a TPU compiler gives an array.
+ * choose.c - the tiles and the order that a TPU compiler gives an array.
  *
  * One table by the bits of an element, derived from compiled programs (tests/data/tpu_tiles.tsv has 30870 choices; the
  * test replays them). Elements of less than 32 bits are interleaved: p elements of a column share a 32-bit word.
@@ -13,6 +13,8 @@
  * (tests/data/tpu_orders.tsv has held-out choices).
  */
 #include "xla/xla.h"
+
+#include <string.h>
 
 #include "base/base.h"
 
@@ -37,6 +39,26 @@ static const tpu_rule tpu_rules[] = {
     {4, false, 1024, 1024, 1024, 8, 8, 64, 8, 4},     {4, true, 1024, 1024, 1024, 8, 8, 0, 4, 0},
     {2, false, 2048, 2048, 2048, 16, 16, 128, 16, 2}, {2, true, 1024, 1024, 2048, 16, 16, 0, 4, 0},
 };
+
+static const tesela__tpu tpus[] = {{"v2", TESELA_XLA_CHOOSE_EARLY_TPU, 1024},
+                                   {"v3", TESELA_XLA_CHOOSE_EARLY_TPU, 1024},
+                                   {"v4", 0, 512},
+                                   {"v5e", 0, 512},
+                                   {"v5p", 0, 32},
+                                   {"v6e", 0, 32},
+                                   {"tpu7x", 0, 32}};
+
+const tesela__tpu *tesela__tpu_named(const char *name, size_t length) {
+  for (size_t i = 0; i < sizeof tpus / sizeof tpus[0]; i++)
+    if (strlen(tpus[i].name) == length && memcmp(tpus[i].name, name, length) == 0) return &tpus[i];
+  return NULL;
+}
+
+tesela_status tesela__tpu_unknown(const char *name, size_t length, int64_t at, tesela_error *err) {
+  return tesela__fail(err, TESELA_E_INVALID, at,
+                      "unknown TPU '%.*s'; expected v2, v3, v4, v5e, v5p, v6e or tpu7x",
+                      (int)tesela__min((int64_t)length, 40), name);
+}
 
 /* The rule, or NULL. */
 static const tpu_rule *find_rule(int64_t bits, bool early) {

@@ -53,6 +53,18 @@ void tesela__xla_bounds_split(tesela__xla_bounds *bounds, const tesela__xla_leve
 tesela_status tesela__xla_bounds_at(const tesela_xla_shape *shape, int32_t level, tesela__xla_bounds *bounds,
                                     tesela_error *err);
 
+/* A TPU: options of tesela_xla_choose, and the bytes that a table of a tuple's members is rounded up to. */
+typedef struct tesela__tpu {
+  const char *name;
+  uint32_t choose;
+  int64_t table_unit;
+} tesela__tpu;
+
+/* v2, v3, v4, v5e, v5p, v6e or tpu7x; NULL for another name. */
+const tesela__tpu *tesela__tpu_named(const char *name, size_t length);
+/* Fails with TESELA_E_INVALID: "unknown TPU 'v5x'; expected v2, .." */
+tesela_status tesela__tpu_unknown(const char *name, size_t length, int64_t at, tesela_error *err);
+
 /* Product of n numbers >= 0. An overflow returns false, except that any 0 makes the product 0. */
 bool tesela__xla_product(int32_t n, const int64_t *number, int64_t *product);
 

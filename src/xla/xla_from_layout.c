@@ -274,6 +274,12 @@ static tesela_status from_check(const tesela_layout *layout, const tesela_xla_sh
   return status;
 }
 
+/* A tile of the minor dim alone that pads it, T(144) for 130 elements, as the usual tile, T(16). */
+static void from_use_usual_tile(const tesela_layout *layout, tesela_xla_layout *made) {
+  if (made->n_tile_numbers == 1 && layout->rank > 0)
+    made->tile[0] = tesela__usual_tile(layout->shape[made->minor_to_major[0]], made->tile[0]);
+}
+
 static tesela_status from_make(from_state *s, tesela_xla_shape *shape, tesela_translation *answer,
                                tesela_error *err) {
   const tesela_layout *layout = s->layout;
@@ -284,6 +290,7 @@ static tesela_status from_make(from_state *s, tesela_xla_shape *shape, tesela_tr
   } else if (!from_solve(s, &made)) {
     return tesela__fail(err, TESELA_E_LIMIT, -1, "found no list of tiles within XLA's limits");
   }
+  from_use_usual_tile(layout, &made);
   if (layout->bits != 8 * tesela_dtype_bytes(layout->dtype)) made.element_bits = layout->bits;
   tesela_status status =
       tesela_xla_shape_make(&result, layout->dtype, layout->rank, layout->shape, &made, err);

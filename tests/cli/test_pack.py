@@ -79,6 +79,17 @@ def test_pack_writes_places_and_records_the_layout(file, tmp_path):
     assert metadata == {**METADATA, "tesela.layout.wte.weight": wte, "tesela.layout.h.0.weight": h0}
 
 
+def test_a_rule_may_be_what_a_tpu_chooses(file, tmp_path):
+    """By the rule of docs/xla.md: row-major pads 33 x 130 to 40 x 256 elements, the other order to 136 x 128."""
+    path, out = file("m.safetensors", model()), tmp_path / "p.safetensors"
+    tesela("pack", path, "-o", out, "wte.*=tpu(v5e)", "h.0.weight=tpu", "--verify")
+    tensors, metadata = read_safetensors(out.read_bytes())
+    wte, h0 = "bf16[33,130]{1,0:T(8,128)(2,1)}", "f32[9,200]{1,0:T(8,128)}"
+    assert tensors["wte.weight"] == ("BF16", [40 * 256], data_of("wte.weight", wte))
+    assert tensors["h.0.weight"] == ("F32", [16 * 256], data_of("h.0.weight", h0))
+    assert metadata == {**METADATA, "tesela.layout.wte.weight": wte, "tesela.layout.h.0.weight": h0}
+
+
 def test_every_tensor_is_aligned_to_its_type(file, tmp_path):
     """A byte tensor of odd size stands first in the header; the data of wider types is still aligned."""
     tensors = {"m": ("I8", [5], b"12345"), "x": ("F32", [3], bytes(12)), "y": ("I64", [1], bytes(8)), "e": ("I8", [0], b"")}

@@ -30,8 +30,8 @@ from plan_verb import PROBLEM, SOLVERS, as_json, done, said
         ("f32[3,5] ->   f32[3,5]{1,0:T(0,2)}", None, 29, "right"),
         ("f32[3,5] -> {0}", "the layout orders 1 dim; the array has 2", 12, "right"),
         ("{1,0} -> f32[3,5]", None, 0, "left"),
-        ("nope: f32[3,5] -> {1,0}", "unknown notation 'nope'; expected xla, jax, register, device, map, cute, triton, onednn, verbose, mlir, pack, tvm, torch, mosaic, iree, xegpu, mosaicgpu, affine_map, index_map, axe, numpy, einops, shared or global", 0, "left"),
-        ("f32[3,5] -> nope: {1,0}", "unknown notation 'nope'; expected xla, jax, register, device, map, cute, triton, onednn, verbose, mlir, pack, tvm, torch, mosaic, iree, xegpu, mosaicgpu, affine_map, index_map, axe, numpy, einops, shared or global", 12, "right"),
+        ("nope: f32[3,5] -> {1,0}", "unknown notation 'nope'; expected xla, jax, tpu, register, device, map, cute, triton, onednn, verbose, mlir, pack, tvm, torch, mosaic, iree, xegpu, mosaicgpu, affine_map, index_map, axe, numpy, einops, shared or global", 0, "left"),
+        ("f32[3,5] -> nope: {1,0}", "unknown notation 'nope'; expected xla, jax, tpu, register, device, map, cute, triton, onednn, verbose, mlir, pack, tvm, torch, mosaic, iree, xegpu, mosaicgpu, affine_map, index_map, axe, numpy, einops, shared or global", 12, "right"),
     ],
 )
 def test_a_problem_that_is_none(verb, problem, message, at, side):

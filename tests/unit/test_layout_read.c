@@ -218,6 +218,9 @@ static void places_are_those_of_the_definition(void **state) {
       /* byte 144 has bits 4 and 7; the swizzle flips bit 4 by bit 7: byte 128 */
       {"Sw<3,4,3> o smem_ptr[16b](0x7f0000000400) o (_8,_64):(_64,_1)", TESELA_KIND_RELATION, {1, 8}, {64}},
       {"Sw<3,4,3>_smem_ptr[16b](0x7f0000000400) o (_8,_64):(_64,_1)", TESELA_KIND_RELATION, {1, 8}, {64}},
+      /* a TPU's argument is {0,1:T(8,128)}: 3 tiles of columns, and (2,3) in the tile of 8 x 128 */
+      {"f32[300,12] tpu(v5e)", TESELA_KIND_XLA, {2, 3}, {3 * 128 + 2}},
+      {"tpu: f32[300,12] tpu", TESELA_KIND_XLA, {2, 3}, {3 * 128 + 2}},
       {"shared_row_major(8, 64)", TESELA_KIND_SHARED, {3, 17}, {209}}, /* 3*64 + 17 */
       {"global: global_row_major(8, 64)", TESELA_KIND_GLOBAL, {3, 17}, {209}},
       {"f16[1000,200] stick(dim_order=[0,1])", TESELA_KIND_DEVICE, {3, 70}, {64198}}, /* 64000 + 3*64 + 6 */
@@ -283,6 +286,13 @@ static void the_caller_gives_the_array(void **state) {
       {"Layout(major_to_minor=(1, 0))", "bf16[32,256]{0,1}"},
       {"f32[3,5] Layout(major_to_minor=(1, 0))", "f32[3,5]{0,1}"},
       {"f32[3,5]", "f32[3,5]{1,0}"},
+      /* chosen by compilers for these TPUs: tests/data/tpu_tiles.tsv, tpu_orders.tsv */
+      {"tpu", "bf16[32,256]{1,0:T(8,128)(2,1)}"},
+      {"tpu(tpu7x)", "bf16[32,256]{1,0:T(8,128)(2,1)}"},
+      {"s32[64,31,12,7] tpu(v5e)", "s32[64,31,12,7]{0,1,3,2:T(8,128)}"},
+      {"bf16[5,65,2] tpu", "bf16[5,65,2]{1,2,0:T(2,128)(2,1)}"},
+      {"f32[300] tpu(v5e)", "f32[300]{0:T(512)}"},
+      {"f32[] tpu", "f32[]{:T(128)}"},
       {"stick(dim_order=[0,1])", "bf16[32,256] stick(dim_order=[0,1])"},
       {"stick(target=tiles)", "bf16[32,256] stick(target=tiles)"},
   };
@@ -347,7 +357,7 @@ static void refusals_say_what_and_where(void **state) {
       {"device: f32[3]{0}", "xla", TESELA_E_MISMATCH, 8,
        "this is an XLA layout, but device: expects a device layout"},
       {"foo: f32[3]", NULL, TESELA_E_UNSUPPORTED, 0,
-       "unknown notation 'foo'; expected xla, jax, register, device, map, "},
+       "unknown notation 'foo'; expected xla, jax, tpu, register, device, map, "},
       {"f32[3]", "foo", TESELA_E_UNSUPPORTED, -1, "unknown notation 'foo'"},
       {"Layout(major_to_minor=(0, 1))", NULL, TESELA_E_UNSUPPORTED, 0,
        "a JAX layout needs type and dims before it: f32[3,5] Layout("},
@@ -360,6 +370,10 @@ static void refusals_say_what_and_where(void **state) {
       {"Sw<3,4,3> o smem_ptr[16b](0x7f0000000200) o (8,64):(64,1)", NULL, TESELA_E_UNSUPPORTED, 12,
        "the address is not a multiple of 1024 bytes"},
       {"f32[3,5] jax.Layout(major_to_minor=(0, x))", NULL, TESELA_E_SYNTAX, 39, "expected a number"},
+      {"f32[3,5] tpu(v9)", NULL, TESELA_E_INVALID, 13, "unknown TPU 'v9'; expected v2, v3"},
+      {"f32[3,5] tpu(v5e", NULL, TESELA_E_SYNTAX, 16, "expected ')'"},
+      {"f32[3,5] tpu(v5e) x", NULL, TESELA_E_SYNTAX, 18, "expected the end of the text"},
+      {"tpu(v2)", NULL, TESELA_E_UNSUPPORTED, 0, "needs type and dims before it: f32[300,12] tpu(v5e)"},
       {"f32[5,5] (4,8):(8,1)", NULL, TESELA_E_MISMATCH, 9, "mode 0 has 4 coordinates; the array has 5"},
       {"cute: anything", NULL, TESELA_E_SYNTAX, 6, "expected an extent, found 'anything'"},
       {"(4,8):(8,1)", "xla", TESELA_E_UNSUPPORTED, 0, "XLA needs an element type"},

@@ -113,24 +113,27 @@ static tesela_status blocks_decode(blocks_search *s, bool *found) {
   return TESELA_OK;
 }
 
-/* The positions as blocks: the outermost ones that are the last of their dim, and exact, become the order. */
+/* The positions as blocks: the outermost ones that are the last of their dim, and exact, become the order. A padded one after them
+ * may be a usual block and its number: 144 for 130 elements is 9 blocks of 16. */
 static void blocks_from_positions(const blocks_search *s, tesela__blocks *blocks) {
-  int64_t outer[TESELA_MAX_RANK]; /* of a dim after its positions so far */
+  int64_t usual = 0;
   bool ordered[TESELA_MAX_RANK] = {false};
   int32_t chain[TESELA_MAX_RANK], inner = s->n, n_chain = 0, free_dim = 0;
   *blocks = (tesela__blocks){.rank = s->rank};
   for (; inner > 0; inner--) {
     const tesela__inner_block *top = &s->position[inner - 1];
     if (ordered[top->dim]) break;
-    outer[top->dim] = s->box[top->dim];
+    int64_t outer = s->box[top->dim]; /* of the dim, after its positions so far */
     for (int32_t i = 0; i < inner - 1; i++)
-      if (s->position[i].dim == top->dim)
-        outer[top->dim] = tesela__ceil_div(outer[top->dim], s->position[i].extent);
-    if (outer[top->dim] != top->extent) break;
+      if (s->position[i].dim == top->dim) outer = tesela__ceil_div(outer, s->position[i].extent);
+    if (outer != top->extent) usual = tesela__usual_tile(outer, top->extent);
+    if (usual == top->extent) break;
     ordered[top->dim] = true;
     chain[n_chain++] = top->dim;
+    if (usual > 0) break;
   }
   for (int32_t i = inner - 1; i >= 0; i--) blocks->inner[blocks->n++] = s->position[i];
+  if (usual > 0) blocks->inner[0].extent = usual;
   for (int32_t k = 0, c = 0; k < s->rank; k++) { /* other dims have extent 1 there: any place */
     while (free_dim < s->rank && ordered[free_dim]) free_dim++;
     if (free_dim < s->rank && (c == n_chain || free_dim < chain[c]))
