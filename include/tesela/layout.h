@@ -594,7 +594,8 @@ typedef enum tesela_verdict {
 TESELA_API const char *tesela_verdict_name(tesela_verdict verdict);
 
 /// What contradicts that a layout can be expressed. The smallest one: texts agree with all elements before `index`, row-major, and none with
-/// `index`, too. Of the texts that the function documents: those of XLA without `*`, those of CuTe with a swizzle only if the layout has one.
+/// `index`, too. Of the texts that the function documents: those of XLA without `*`, those of CuTe with a swizzle only if the layout has one;
+/// for linalg.pack, TVM and IREE of all blocked layouts, oneDNN's tags.
 typedef enum tesela_contradiction {
   TESELA_CONTRADICTION_NONE = 0, ///< `reason` alone says it
   TESELA_CONTRADICTION_PLACE =

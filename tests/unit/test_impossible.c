@@ -32,16 +32,19 @@ static const form separate = /* tiles without `*` */
 static const form modes = /* CuTe layouts without a swizzle, for layouts without one */
     {.notation = "cute", .kind = FORM_DIGITS, .steps = STEPS_CHAIN};
 
+static const form blocks = /* the texts of oneDNN: a contradiction of all blocks is one of those with a tile of each dim */
+    {.notation = "onednn", .kind = FORM_RADIX, .at_zero = true};
+
 static const form forms[] = {
     {.notation = "xla", .kind = FORM_DIGITS, .numbers = NUMBERS_JOINED, .steps = STEPS_ANY, .strides = STRIDES_MULTIPLE, .at_zero = true,
      .contradicts = &separate},
     {.notation = "jax", .kind = FORM_DIGITS, .steps = STEPS_ANY, .strides = STRIDES_MULTIPLE, .at_zero = true},
     {.notation = "onednn", .kind = FORM_RADIX, .at_zero = true},
-    {.notation = "tvm", .kind = FORM_STRING, .at_zero = true},
-    {.notation = "iree", .kind = FORM_IREE, .at_zero = true},
+    {.notation = "tvm", .kind = FORM_STRING, .at_zero = true, .contradicts = &blocks},
+    {.notation = "iree", .kind = FORM_IREE, .at_zero = true, .contradicts = &blocks},
     {.notation = "einops", .kind = FORM_DIGITS, .steps = STEPS_CHAIN, .strides = STRIDES_FILLED, .replicas = true, .at_zero = true},
     {.notation = "verbose", .kind = FORM_TILED, .at_zero = true},
-    {.notation = "pack", .kind = FORM_RADIX, .at_zero = true, .pack = true},
+    {.notation = "pack", .kind = FORM_RADIX, .at_zero = true, .pack = true, .contradicts = &blocks},
     {.notation = "mosaic", .kind = FORM_TILED, .registers = true, .at_zero = true},
     {.notation = "mlir", .kind = FORM_DIGITS, .steps = STEPS_ONE},
     {.notation = "torch", .kind = FORM_DIGITS, .steps = STEPS_ONE, .strides = STRIDES_UP},

@@ -37,6 +37,11 @@ tesela_status tesela__blocks_lower(const tesela__blocks *blocks, tesela_dtype dt
 tesela_status tesela__blocks_find(const tesela_layout *layout, const char *words, tesela__blocks *blocks,
                                   tesela_translation *answer, tesela_error *err);
 
+/* A layout without texts of a notation whose texts are some of the blocks: the contradiction is that of all blocks, since what fits a part
+ * of the array depends on the whole; `reason` where blocks have these places. */
+tesela_status tesela__blocks_refuse(const tesela_layout *layout, const char *words, const char *reason,
+                                    tesela_translation *answer, tesela_error *err);
+
 /* Blocks, and the strides of the outer dims: any multiples of `size`, the places of all blocks; 0 for dims without outer part. */
 typedef struct tesela__tiled {
   tesela__blocks blocks;

@@ -279,3 +279,12 @@ tesela_status tesela__blocks_find(const tesela_layout *layout, const char *words
   status = blocks_try(&s, blocks, &candidate, &found, &difference);
   return status != TESELA_OK || found ? status : blocks_refute(&s, answer);
 }
+
+tesela_status tesela__blocks_refuse(const tesela_layout *layout, const char *words, const char *reason,
+                                    tesela_translation *answer, tesela_error *err) {
+  tesela__blocks blocks;
+  tesela_status status = tesela__start_answer(layout, answer, err);
+  if (status == TESELA_OK) status = tesela__blocks_find(layout, words, &blocks, answer, err);
+  if (status != TESELA_OK || answer->verdict == TESELA_IMPOSSIBLE) return status;
+  return tesela__impossible(answer, "%s", reason);
+}

@@ -168,10 +168,10 @@ tesela_status tesela__iree_write(const tesela_layout *layout, const tesela_write
                               layout->n_axes);
   bool bits = layout->dtype == TESELA_PRED && layout->bits == 1;
   tesela_status status = tesela__find_parts(layout, "encoding", 0, iree_fit, &w, layout->shape, answer, err);
-  answer->contradiction = TESELA_CONTRADICTION_NONE; /* what fits a part of the array depends on the whole */
   if (status == TESELA_OK && answer->verdict == TESELA_IMPOSSIBLE)
-    return tesela__impossible(
-        answer, "no encoding: neither padding of rows nor one tile of each dim gives these places");
+    return tesela__blocks_refuse(
+        layout, "encoding",
+        "no encoding: neither padding of rows nor one tile of each dim gives these places", answer, err);
   if (status != TESELA_OK) return status;
   bool dense = !w.pack;
   for (int32_t d = 0; d < w.rank; d++) dense = dense && w.padding[d] == 0;

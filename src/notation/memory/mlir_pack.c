@@ -181,10 +181,7 @@ tesela_status tesela__pack_write(const tesela_layout *layout, const tesela_write
   bool tiled[TESELA_MAX_RANK] = {false}, ordered = true, padded = false;
   int64_t packed[TESELA_MAX_RANK];
   tesela_status status = tesela__blocks_find(layout, "pack", &blocks, answer, err);
-  if (status != TESELA_OK) return status;
-  answer->contradiction =
-      TESELA_CONTRADICTION_NONE; /* the smallest one is that of tags, which have more blocks */
-  if (answer->verdict == TESELA_IMPOSSIBLE) return TESELA_OK;
+  if (status != TESELA_OK || answer->verdict == TESELA_IMPOSSIBLE) return status;
   for (int32_t i = 0; i < blocks.n; i++) {
     if (tiled[blocks.inner[i].dim])
       return tesela__impossible(answer,

@@ -307,8 +307,9 @@ tesela_status tesela__tpu_write_vpad(const tesela_layout *layout, const tesela_w
     return vpad_print(&s, to, err);
   }
   for (int32_t d = 0; d < layout->rank; d++) number = number * layout->shape[d] + answer->index[d];
-  if (status != TESELA_OK || s.reached < number) return status;
-  answer->contradiction = TESELA_CONTRADICTION_ELEMENT; /* several texts have the elements before */
+  if (status != TESELA_OK || (s.reached < number && number > 0)) return status;
+  answer->contradiction =
+      TESELA_CONTRADICTION_ELEMENT; /* several texts have the elements before; element 0 is at any offset */
   memcpy(answer->index, s.index, sizeof answer->index);
   (void)tesela_layout_place_of(layout, s.index, place, NULL); /* the element exists */
   answer->place = place[0];

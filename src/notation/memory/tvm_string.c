@@ -175,10 +175,10 @@ tesela_status tesela__tvm_write(const tesela_layout *layout, const tesela_writer
                               layout->n_axes);
   tesela_status status = tesela__find_parts(layout, "string with one block of each dim", 0, tvm_fit, &w,
                                             layout->shape, answer, err);
-  answer->contradiction = TESELA_CONTRADICTION_NONE; /* what fits a part of the array depends on the whole */
   if (status == TESELA_OK && answer->verdict == TESELA_IMPOSSIBLE)
-    return tesela__impossible(answer,
-                              "no string with one block of each dim, as TVM has them, gives these places");
+    return tesela__blocks_refuse(layout, "string",
+                                 "no string with one block of each dim, as TVM has them, gives these places",
+                                 answer, err);
   if (status != TESELA_OK) return status;
   tesela__sink_init(&sink, to);
   for (int32_t i = w.n - 1; i >= 0; i--) {
