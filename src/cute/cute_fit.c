@@ -118,9 +118,26 @@ static int64_t cute_first_in_linear(const fit *f, const int64_t *low, const int6
   return none;
 }
 
-/* Are all floors constant on a box? *floors receives their sum. Otherwise *widest is the digit to halve. */
+/* Where to cut digit j of a box, in which it moves this floor most: before the first jump, if the other digits make none there; else in
+ * the middle. */
+static int64_t cute_cut_at(const fit *f, const fit_floor *term, const int64_t *low, const int64_t *high, int32_t j) {
+  int64_t least = term->start, part = term->part[j];
+  for (int32_t k = 0; k < f->n; k++) least += term->part[k] * low[k];
+  int64_t highest = least;
+  for (int32_t k = 0; k < f->n; k++)
+    if (k != j) *(term->part[k] < 0 ? &least : &highest) += term->part[k] * (high[k] - low[k]);
+  const int64_t quotient = cute_floor_quotient(least, term->period);
+  const int64_t steps = part > 0 ? ((quotient + 1) * term->period - 1 - highest) / part
+                                 : (least - quotient * term->period) / -part;
+  if (quotient != cute_floor_quotient(highest, term->period) || steps >= high[j] - low[j])
+    return low[j] + (high[j] - low[j]) / 2;
+  return low[j] + steps;
+}
+
+/* Are all floors constant on a box? *floors receives their sum. Otherwise digit *leaf is to be cut after *middle. */
 static bool cute_is_linear(const fit *f, const int64_t *low, const int64_t *high, uint64_t *floors,
-                           int32_t *widest) {
+                           int32_t *leaf, int64_t *middle) {
+  const fit_floor *widest = NULL;
   double most = 0;
   *floors = 0;
   for (int32_t k = 0; k < f->n_floors; k++) {
@@ -138,11 +155,13 @@ static bool cute_is_linear(const fit *f, const int64_t *low, const int64_t *high
                            (double)(high[j] - low[j]) / (double)term->period;
       if (width > most) {
         most = width;
-        *widest = j;
+        widest = term;
+        *leaf = j;
       }
     }
   }
-  return most == 0;
+  if (widest) *middle = cute_cut_at(f, widest, low, high, *leaf);
+  return !widest;
 }
 
 /* The first coordinate with a difference among those of the first leaf, from one jump of a floor to the next, or -1 if there is no
@@ -175,6 +194,7 @@ static int64_t cute_first_difference(fit *f) {
     int64_t low, middle;
   } cut[FIT_LEAVES * 2];
   int64_t low[FIT_LEAVES], high[FIT_LEAVES], best = f->mode[f->n_modes];
+  int64_t middle = 0;
   int32_t depth = 0, leaf = 0;
   const int64_t early = f->n > 0 ? cute_first_in_leaf(f) : -1;
   if (early >= 0) return early;
@@ -188,11 +208,11 @@ static int64_t cute_first_difference(fit *f) {
     if (f->steps-- == 0) return -1;
     for (int32_t j = 0; j < f->n; j++) corner += low[j] * f->weight[j];
     if (corner < best) {
-      if (!cute_is_linear(f, low, high, &floors, &leaf)) {
+      if (!cute_is_linear(f, low, high, &floors, &leaf, &middle)) {
         cut[depth].leaf = leaf;
         cut[depth].low = low[leaf];
         cut[depth].high = high[leaf];
-        cut[depth].middle = high[leaf] = low[leaf] + (high[leaf] - low[leaf]) / 2;
+        cut[depth].middle = high[leaf] = middle;
         depth++;
         continue;
       }
