@@ -172,7 +172,7 @@ static void random_copy(int rows, int cols, int vector, copy *c, char *text, siz
   while (threads < most && size < wanted) size *= extent[order[threads++]];
   c->threads = size;
   c->values = rows * cols / size;
-  char shapes[2][200] = {"", ""}, strides[2][200] = {"", ""};
+  char shapes[2][120] = {"", ""}, strides[2][120] = {"", ""};
   int part[2][LEAVES], parts[2] = {0, 0};
   for (int k = 0; k < threads; k++) part[0][parts[0]++] = order[k];
   if (first >= 0) part[1][parts[1]++] = first;
