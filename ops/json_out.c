@@ -26,8 +26,9 @@ static bool grow(tesela_json_out *j, size_t more) {
   return true;
 }
 
+/* `text` may be NULL if `length` is 0. */
 static void put(tesela_json_out *j, const char *text, size_t length) {
-  if (!grow(j, length)) return;
+  if (length == 0 || !grow(j, length)) return;
   memcpy(j->text + j->length, text, length);
   j->length += length;
 }

@@ -600,7 +600,7 @@ static void check_contradiction(const table *t, const tesela_translation *answer
 }
 
 static void blocks_are_complete(const char *notation, uint64_t seed) {
-  int64_t exact = 0, impossible = 0, kinds[4] = {0};
+  int64_t exact = 0, impossible = 0, kinds[TESELA_CONTRADICTION_ELEMENT + 1] = {0};
   state_of_random = seed;
   while (exact + impossible < (slow_run() ? 100 : 600)) {
     tesela_layout layout;
