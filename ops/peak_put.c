@@ -39,6 +39,8 @@ static void put_buffer(tesela_sink *j, const tesela_report_buffer *buffer) {
   tesela_put_key_int(j, "from", buffer->from);
   tesela_put_key_int(j, "to", buffer->to);
   tesela_put_key_int(j, "line", buffer->line);
+  tesela_put_key_text(j, "op_name", buffer->op_name[0] ? buffer->op_name : NULL);
+  tesela_put_key_text(j, "location", buffer->location[0] ? buffer->location : NULL);
 }
 
 static tesela_status put_live(tesela_sink *j, const report_ask *ask, const tesela_report_peak *peak) {

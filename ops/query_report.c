@@ -187,16 +187,23 @@ static tesela_status read_limits(tesela_request *q, report_ask *ask) {
 }
 
 tesela_status op_report(tesela_request *q) {
-  report_ask ask = {.report = NULL};
-  report_reading reading = {NULL, NULL, false};
+  report_ask ask = {.report = NULL}, baseline;
+  report_reading reading = {NULL, NULL, false}, earlier = {NULL, NULL, false};
   tesela_status status = read_rows(q, &ask);
   if (status == TESELA_OK) status = read_limits(q, &ask);
   if (status == TESELA_OK) status = read_report(q, q->value, &reading);
+  const tesela_value *from = status == TESELA_OK ? tesela_request_get(q, "baseline") : NULL;
+  if (from) status = read_report(q, from, &earlier);
   ask.report = reading.report;
   ask.records = reading.records;
+  baseline = ask;
+  baseline.report = earlier.report;
+  baseline.records = earlier.records;
+  if (from) ask.baseline = &baseline;
   if (status == TESELA_OK && report_put_answer(q->out, &ask) != TESELA_OK)
     status = tesela_request_fail(q, TESELA_E_MEMORY, -1, "no memory");
   end_reading(&reading);
+  end_reading(&earlier);
   return status;
 }
 

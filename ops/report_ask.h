@@ -24,12 +24,13 @@ typedef struct report_ask {
   const tesela_records *records; /* finished, or NULL */
   const report_skipped *skipped; /* or NULL */
   tesela_report_order order;
-  int64_t top;       /* rows to show, INT64_MAX: all */
-  int32_t space;     /* memory space, TESELA_REPORT_ANY: all */
-  double max_waste;  /* share allowed, < 0: any */
-  int64_t max_bytes; /* < 0: any */
-  int64_t max_peak;  /* < 0: any */
-  bool timeline;     /* the lives of buffers, and the bytes over time */
+  int64_t top;                       /* rows to show, INT64_MAX: all */
+  int32_t space;                     /* memory space, TESELA_REPORT_ANY: all */
+  double max_waste;                  /* share allowed, < 0: any */
+  int64_t max_bytes;                 /* < 0: any */
+  int64_t max_peak;                  /* < 0: any */
+  bool timeline;                     /* the lives of buffers, and the bytes over time */
+  const struct report_ask *baseline; /* an earlier report to explain what grew, or NULL */
 } report_ask;
 
 /* "10%" or "0.1": a share from 0 to 1. */
@@ -126,6 +127,27 @@ bool report_compares_totals(const changes_ask *ask);
 const char *report_figure_of(const report_ask *ask, int figure);
 bool report_figure_differs(const changes_ask *ask, int figure);
 int64_t report_figures_changed(const changes_ask *ask);
+
+/* ---- more than a baseline: report_since.c ------------------------------------------------------------------ */
+
+/* The arrays of one type and dims that live at both peaks. */
+typedef struct report_grown {
+  tesela_report_buffer array,
+      was; /* the largest of each side; `array` that of before if none is left, `was` valid if there is one */
+  int64_t before_bytes, after_bytes, n_before, n_after;
+} report_grown;
+
+/* The peaks before and after; false if one of them is not known with what lives then. */
+bool report_since_peaks(const report_ask *before, const report_ask *after, int32_t space, int64_t bytes[2]);
+/* The types and dims whose bytes at the peak differ, the largest growth first; *rows is to be freed. TESELA_OK or TESELA_E_MEMORY. */
+tesela_status report_since(const report_ask *before, const report_ask *after, int32_t space,
+                           report_grown **rows, int64_t *n);
+/* The change that adds most bytes, or most padding; NULL if nothing grew. */
+const tesela_report_change *report_since_change(const tesela_report_diff *diff, bool padding, int64_t *bytes);
+/* The member `at_peak`. */
+void report_put_since_peak(tesela_sink *out, const changes_ask *ask);
+/* The member `baseline`. TESELA_OK or TESELA_E_MEMORY. */
+tesela_status report_put_since(tesela_sink *out, const report_ask *ask);
 
 /* ---- the answers: members of the object that is open ------------------------------------------------------ */
 

@@ -75,11 +75,13 @@ static void put_array(tesela_sink *j, const char *name, const tesela_report_arra
   tesela_put_key_text(j, "name", array->name[0] ? array->name : NULL);
   tesela_put_key_text(j, "opcode", array->opcode[0] ? array->opcode : NULL);
   tesela_put_key_text(j, "op_name", array->op_name[0] ? array->op_name : NULL);
+  tesela_put_key_text(j, "location", array->location[0] ? array->location : NULL);
   tesela_put_key_int(j, "line", array->line);
   tesela_put_end(j);
 }
 
 void report_put_changes(tesela_sink *j, const changes_ask *ask) {
+  report_put_since_peak(j, ask);
   report_put_memory_changes(j, ask);
   put_totals(j, "before", &ask->before);
   put_totals(j, "after", &ask->after);

@@ -307,5 +307,5 @@ tesela_status report_put_answer(tesela_sink *j, const report_ask *ask) {
   put_sections_notes_inputs(j, ask);
   put_skipped(j, ask->skipped);
   if (ask->max_waste >= 0 || ask->max_bytes >= 0 || ask->max_peak >= 0) put_limits(j, ask);
-  return TESELA_OK;
+  return ask->baseline ? report_put_since(j, ask) : TESELA_OK;
 }

@@ -195,6 +195,8 @@ static const cli_option report_options[] = {
     {"max-bytes", 0, "SIZE", "exit 1 if more bytes are stored, such as 16GiB"},
     {"max-peak", 0, "SIZE", "exit 1 if more bytes are needed at one time, such as 16GiB"},
     {"timeline", 0, NULL, "draw the bytes over time; with --json the lives of all buffers"},
+    {"baseline", 0, "PATH",
+     "an earlier report, HLO text or folder: what takes more since then, and the line that made it"},
     END,
 };
 

@@ -113,21 +113,23 @@ static void print_memory(const diff_view *view) {
   }
 }
 
-static void print_people(const diff_view *view) {
+static bool print_people(const diff_view *view) {
   int64_t all = tesela_report_diff_count(view->ask.diff);
   print_totals(view, TESELA_REPORT_MEMORY);
   print_totals(view, TESELA_REPORT_HLO);
   print_compiler_totals(view);
+  if (!report_print_since_peak(&view->show, &view->ask.before, &view->ask.after)) return false;
   print_memory(view);
   if (all == 0) {
     if (!report_compares_totals(&view->ask) || report_n_sections(&view->ask.before, TESELA_REPORT_HLO) > 0)
       puts("no array changed");
-    return;
+    return true;
   }
   printf("\n%12s  %-6s  array\n", "bytes", "change");
   for (int64_t i = 0; i < view->ask.n && !ferror(stdout); i++)
     print_change(view, tesela_report_diff_at(view->ask.diff, i));
   if (all > view->ask.n) printf("%12s  ... and %" PRId64 " more; --top 0 shows all\n", "", all - view->ask.n);
+  return true;
 }
 
 /* ---- JSON and TSV -------------------------------------------------------------------------------------- */
@@ -183,7 +185,7 @@ static int compare(const cli_context *cli, diff_view *view) {
   else if (cli_has(cli, "tsv"))
     print_tsv(view);
   else
-    print_people(view);
+    done = print_people(view);
   if ((cli->json || cli_has(cli, "tsv")) && all > view->ask.n && !cli_value(cli, "top"))
     say_note(cli, "%" PRId64 " of %" PRId64 " changes; --top 0 gives all", view->ask.n, all);
   tesela_report_diff_destroy(diff);

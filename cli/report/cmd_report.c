@@ -115,6 +115,10 @@ static int check_limits(const report_view *view) {
       say_peak(view, &limit[i], name);
     else
       say_bytes(view, &limit[i], name);
+    if (limit[i].known && view->ask.baseline && !report_say_since(view, &limit[i])) {
+      say_error(view->cli, "no memory");
+      return CLI_FAILED;
+    }
     if (limit[i].known) status = CLI_NO;
     if (status == CLI_YES) status = CLI_FAILED;
   }
@@ -135,16 +139,37 @@ static int print_report(const report_view *view) {
   return done || ferror(stdout) ? CLI_YES : CLI_FAILED;
 }
 
+/* The report of --baseline, if it is given. */
+static int read_baseline(const report_view *view, report_inputs *inputs, report_ask *baseline) {
+  const char *path = cli_value(view->cli, "baseline");
+  static report_skipped skipped;
+  if (!path) return CLI_YES;
+  if (strcmp(path, "-") == 0)
+    return say_usage(view->cli, "--baseline: expected a file or a folder, found - (standard input)");
+  int status = report_input_read(view->cli, 1, &path, inputs, &skipped);
+  report_skipped_free(&skipped);
+  *baseline = view->ask;
+  baseline->report = inputs->report;
+  baseline->records = inputs->records;
+  return status;
+}
+
 int cmd_report(const cli_context *cli) {
   static const char *const standard_input[] = {"-"};
   report_view view = {.cli = cli, .ask.order = order_of(cli)};
-  report_inputs inputs = {NULL, NULL};
+  report_inputs inputs = {NULL, NULL}, earlier = {NULL, NULL};
+  report_ask baseline;
   static report_skipped skipped;
   if (!report_view_options(&view) || !read_limits(&view)) return CLI_BAD;
   if (cli->n_args == 0 && process_is_terminal(stdin))
     return say_usage(cli, "missing argument FILE (- reads standard input)");
-  int status = cli->n_args == 0 ? report_input_read(cli, 1, standard_input, &inputs, &skipped)
-                                : report_input_read(cli, cli->n_args, cli->arg, &inputs, &skipped);
+  int status = read_baseline(&view, &earlier, &baseline);
+  if (status != CLI_YES) {
+    report_inputs_free(&earlier);
+    return status;
+  }
+  status = cli->n_args == 0 ? report_input_read(cli, 1, standard_input, &inputs, &skipped)
+                            : report_input_read(cli, cli->n_args, cli->arg, &inputs, &skipped);
   bool limited = view.ask.max_waste >= 0 || view.ask.max_bytes >= 0 || view.ask.max_peak >= 0;
   if (limited && status == CLI_BAD && inputs.report && tesela_report_n_inputs(inputs.report) > 0 &&
       !report_inputs_any(&inputs)) {
@@ -155,11 +180,13 @@ int cmd_report(const cli_context *cli) {
     view.ask.report = inputs.report;
     view.ask.records = inputs.records;
     view.ask.skipped = &skipped;
+    if (earlier.report) view.ask.baseline = &baseline;
     int printed = print_report(&view), within = printed == CLI_YES ? check_limits(&view) : CLI_YES;
     if (printed != CLI_YES) status = printed;
     if (status == CLI_YES) status = within;
   }
   report_inputs_free(&inputs);
+  report_inputs_free(&earlier);
   report_skipped_free(&skipped);
   return status;
 }

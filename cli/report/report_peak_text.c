@@ -16,11 +16,20 @@ static const char *const role_words[] = {
     [TESELA_REPORT_BUFFER_TABLE] = "table of a tuple",      [TESELA_REPORT_BUFFER_TEMPORARY] = "temporary",
 };
 
-static const char *space_name(int32_t space, char text[16]) {
+const char *report_space_name(int32_t space, char text[16]) {
   if (space == 0) return "HBM";
   if (space == 1) return "VMEM";
   snprintf(text, 16, "S(%" PRId32 ")", space);
   return text;
+}
+
+void report_put_source(const report_view *view, const tesela_report_buffer *buffer) {
+  const char *const parts[] = {buffer->location, buffer->op_name};
+  for (size_t i = 0; i < 2; i++) {
+    if (!parts[i][0] || strcmp(parts[i], buffer->instruction) == 0) continue;
+    fputs(", ", stdout);
+    report_put(&view->cli->out, parts[i], 80);
+  }
 }
 
 static void print_live(const report_view *view, const tesela_report_peak *peak) {
@@ -36,7 +45,9 @@ static void print_live(const report_view *view, const tesela_report_peak *peak) 
     report_put(&view->cli->out, shape, 60);
     printf("  %s ", role_words[buffer.role]);
     report_put(&view->cli->out, buffer.instruction, 60);
-    printf("%s\n", buffer.member);
+    fputs(buffer.member, stdout);
+    report_put_source(view, &buffer);
+    puts("");
   }
 }
 
@@ -45,13 +56,13 @@ static void print_one(const report_view *view, int32_t space) {
   tesela_report_peak peak;
   if (!tesela_report_highest_peak(view->ask.report, TESELA_REPORT_HLO, space, &peak)) return;
   if (peak.at < 0) {
-    snprintf(text, sizeof text, "%s at the peak: %s", space_name(space, name),
+    snprintf(text, sizeof text, "%s at the peak: %s", report_space_name(space, name),
              report_range(view, peak.least_bytes, peak.most_bytes, range));
     cli_styled(&view->cli->out, "1", text);
     puts(" (largest array to the sum; a text with is_scheduled=true gives the peak)");
     return;
   }
-  snprintf(text, sizeof text, "%s at the peak: %s", space_name(space, name),
+  snprintf(text, sizeof text, "%s at the peak: %s", report_space_name(space, name),
            report_bytes(view, peak.least_bytes, bytes));
   cli_styled(&view->cli->out, "1", text);
   fputs(", at ", stdout);
@@ -107,7 +118,7 @@ static bool print_space(const report_view *view, const tesela_report_peak *peak)
     return false;
   }
   int64_t step = (peak->instants + TIME_LINES - 1) / TIME_LINES;
-  printf("\n%s over time, ", space_name(peak->space, name));
+  printf("\n%s over time, ", report_space_name(peak->space, name));
   report_put_count(peak->instants, "instant");
   if (step > 1) printf(" (the most of each %" PRId64 ")", step);
   puts("");

@@ -30,6 +30,16 @@ void report_print_peak(const report_view *view);
 /* report_records_text.c */
 void report_print_records(const report_view *view);
 bool report_print_timeline(const report_view *view);
+/* "HBM", "VMEM", "S(5)" */
+const char *report_space_name(int32_t space, char text[16]);
+/* ", train.py:12, jit(step)/dot_general": where an array at the peak comes from, if it is known. */
+void report_put_source(const report_view *view, const tesela_report_buffer *buffer);
+/* report_since_text.c: the peak before and after, and the arrays that made it larger, or smaller. false: no memory. */
+bool report_print_since_peak(const report_view *view, const report_ask *before, const report_ask *after);
+/* What takes more than in the baseline. false: no memory. */
+bool report_print_since(const report_view *view);
+/* The array that adds most to what a limit is about, as a note on stderr; false: no memory. */
+bool report_say_since(const report_view *view, const report_limit *limit);
 void report_print_details(const report_view *view, int64_t number, const tesela_report_array *array);
 /* report_data.c. false: no memory or ferror(stdout). */
 bool report_print_json(const report_view *view);

@@ -395,6 +395,10 @@ typedef struct tesela_report_buffer {
   int64_t spans;       ///< disjoint spans of time in which its arrays live: tesela_report_buffer_span
   int64_t inside;      ///< the buffer whose memory it uses, -1: its own
   int64_t line;
+  /// Of the user's program: "jit(step)/head/dot_general", "train.py:12"; "" if unknown, or if the array has less than a thousandth of
+  /// the largest array's bytes.
+  const char *op_name, *location;
+  int64_t reserved[4]; ///< 0
 } tesela_report_buffer;
 
 /// Buffers of the scheduled module with the highest peak in the main memory, in the order of their first instants. O(1), the shape of

@@ -53,6 +53,25 @@ def _text(text: Any, name: Any) -> dict[str, Any]:
     return {"texts": [{"text": text, "name": str(name)}]}
 
 
+def grown(baseline: dict[str, Any] | None) -> list[str]:
+    """Lines about what takes more than in the baseline of an answer."""
+    if baseline is None:
+        return []
+    peak = baseline["at_peak"]
+    rows = [
+        (one["bytes"], one["shape"], one["location"], one["op_name"], one["name"])
+        for one in (peak["changes"] if peak else ())
+    ] or [
+        (one["bytes"], one["after"]["shape"], one["after"]["location"], one["after"]["op_name"], one["after"]["name"])
+        for one in baseline["changes"]
+        if one["after"]
+    ]
+    lines = [
+        f"  +{bytes_text(more)} {shape}  {', '.join(filter(None, source))}" for more, shape, *source in rows if more > 0
+    ]
+    return ["since the baseline:", *lines] if lines else ["no array takes more than in the baseline"]
+
+
 # ---- a report
 
 
@@ -129,27 +148,34 @@ class Report:
 
     # ---- limits
 
-    def assert_waste(self, max: float | str = 0.10) -> None:
+    def assert_waste(self, max: float | str = 0.10, *, baseline: Any = None) -> None:
         """Raise AssertionError if more than a share of the stored bytes is padding: 0.10 or "10%".
 
         Memory reports and HLO text must each stay within it. Where that cannot be told, LayoutError says why; a limit never
-        holds because nothing was measured.
+        holds because nothing was measured. ``baseline``, an earlier source or Report, is compared: the error names what
+        takes more since then.
         """
-        self._assert("max_waste", max if isinstance(max, str) else repr(float(max)))
+        self._assert("max_waste", max if isinstance(max, str) else repr(float(max)), baseline)
 
-    def assert_bytes(self, max: int | str) -> None:
+    def assert_bytes(self, max: int | str, *, baseline: Any = None) -> None:
         """Raise AssertionError if more bytes are stored, or in use by the compiler's own total: 17179869184 or "16GiB"."""
-        self._assert("max_bytes", max if isinstance(max, str) else str(max.__index__()))
+        self._assert("max_bytes", max if isinstance(max, str) else str(max.__index__()), baseline)
 
-    def _assert(self, limit: str, allowed: str) -> None:
+    def assert_peak(self, max: int | str, *, baseline: Any = None) -> None:
+        """Raise AssertionError if more bytes are needed at one time: 17179869184 or "15.75GiB". A text with a schedule decides."""
+        self._assert("max_peak", max if isinstance(max, str) else str(max.__index__()), baseline)
+
+    def _assert(self, limit: str, allowed: str, baseline: Any) -> None:
         limits: dict[str, Any] = {limit: allowed}
-        answer = op("report", top=1, **self._inputs, **self._options, **limits)
+        if baseline is not None:
+            limits["baseline"] = inputs_of(baseline)
+        answer = op("report", top=3, **self._inputs, **self._options, **limits)
         if answer["totals"] != self.json["totals"]:
             raise LayoutError("the file has changed since it was reported; make a new report", code="CHANGED")
         over = [self._words(one, allowed) for one in answer["limits"] if one["holds"] is False]
         if over:
             rows = [f"  {row!r}" for row in self.top(3)]
-            raise AssertionError("\n".join([*over, *rows]))
+            raise AssertionError("\n".join([*over, *rows, *grown(answer.get("baseline"))]))
         unknown = [self._words(one, allowed) for one in answer["limits"] if one["holds"] is None]
         if unknown or not answer["limits"]:
             raise LayoutError("\n".join(unknown) or "nothing was measured", code="UNCERTAIN")
@@ -162,11 +188,20 @@ class Report:
             share = between(percent(limit["least"]), percent(limit["most"]))
             of = "the compiler's HLO temp" if why == "compiler" else "the stored bytes"
             return f"{who}: {share} of {of} is padding; {name} allows {allowed}"
+        if name == "max_peak":
+            return f"{who}: the peak is {self._range(limit)}; {name} allows {allowed}"
         found = bytes_text(limit["bytes"])
         found = f"the compiler's total is {found}" if why == "compiler" else f"{found} are stored"
         return f"{who}: {found}; {name} allows {allowed}"
 
+    @staticmethod
+    def _range(limit: dict[str, Any]) -> str:
+        most = "unknown" if limit["most"] is None else bytes_text(limit["most"])
+        return between(bytes_text(limit["least"]), most)
+
     def _doubt(self, limit: dict[str, Any]) -> str:
+        if limit["why"] == "uncertain" and limit["limit"] == "max_peak":
+            return f"the peak is {self._range(limit)}; a module with is_scheduled=true decides"
         if limit["why"] == "uncertain":
             share = between(percent(limit["least"]), percent(limit["most"]))
             return (

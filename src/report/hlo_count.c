@@ -180,12 +180,21 @@ static bool is_opcode_word(tesela__span opcode, const char *word) {
   return opcode.n == strlen(word) && memcmp(opcode.text, word, opcode.n) == 0;
 }
 
+/* Add an instruction to the schedule of its module; with its line of the user's program, if it may matter at the peak. */
+static bool add_to_schedule(tesela_report *report, const tesela__instruction *is) {
+  tesela__schedule *schedule = report->module.schedule;
+  char room[600];
+  if (!tesela__schedule_add(schedule, is->name, is->shape, is->opcode, is->rest, is->root, report->line))
+    return tesela__report_no_memory(report);
+  if (report->module.where == TESELA__FUSED || !tesela__schedule_matters(schedule)) return true;
+  return tesela__schedule_source(schedule, tesela__hlo_metadata(is->rest, "op_name"),
+                                 tesela__hlo_location(&report->module.frames, is->rest, room, sizeof room)) ||
+         tesela__report_no_memory(report);
+}
+
 bool tesela__hlo_count(tesela_report *report, const tesela__instruction *instruction) {
   tesela__where where = report->module.where;
-  if (report->module.schedule &&
-      !tesela__schedule_add(report->module.schedule, instruction->name, instruction->shape,
-                            instruction->opcode, instruction->rest, instruction->root, report->line))
-    return tesela__report_no_memory(report);
+  if (report->module.schedule && !add_to_schedule(report, instruction)) return false;
   if (where == TESELA__FUSED) return true;
   report->module.outside_seen = report->module.outside_seen || where == TESELA__OUTSIDE;
   tesela_report_opcode_rule rule = tesela_report_opcode(instruction->opcode.text, instruction->opcode.n);

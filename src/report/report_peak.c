@@ -225,7 +225,9 @@ tesela_status tesela_report_buffer_at(const tesela_report *report, int64_t i, te
                                    .shape = text.text,
                                    .shape_bytes = (int64_t)text.n,
                                    .inside = from->inside,
-                                   .line = is->line};
+                                   .line = is->line,
+                                   .op_name = s->text + is->op_name,
+                                   .location = s->text + is->location};
   member_text(s, shape, value->node, buffer->member, sizeof buffer->member);
   tesela__schedule_span span;
   buffer->from = INT64_MAX;

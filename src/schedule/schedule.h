@@ -83,6 +83,7 @@ typedef struct tesela__schedule_shape {
 
 typedef struct tesela__schedule_instruction {
   uint32_t name, name_length;
+  uint32_t op_name, location; /* in tesela__schedule.text, "" where they are not kept */
   int32_t shape;
   int32_t operand, n_operands; /* in tesela__schedule.operand */
   int32_t callee, n_callees;
@@ -182,7 +183,8 @@ typedef struct tesela__schedule {
   bool inside; /* a computation is open */
   int32_t entry;
   int64_t granule; /* bytes: the least piece of the main memory, as scalars have it */
-  char *text;
+  int64_t largest; /* bytes of the largest array so far */
+  char *text;      /* starts with an empty text */
   size_t n_text, cap_text;
   tesela__schedule_node *node;
   size_t n_nodes, cap_nodes;
@@ -240,6 +242,10 @@ void tesela__schedule_computation_end(tesela__schedule *schedule);
 /* `rest` starts at the operands. */
 bool tesela__schedule_add(tesela__schedule *schedule, tesela__span name, tesela__span shape,
                           tesela__span opcode, tesela__span rest, bool root, int64_t line);
+/* Is the last instruction's result at least a thousandth of the largest array so far? Then it may matter at the peak, and where it comes
+ * from is kept. */
+bool tesela__schedule_matters(tesela__schedule *schedule);
+bool tesela__schedule_source(tesela__schedule *schedule, tesela__span op_name, tesela__span location);
 /* The peaks of a module that was read whole; on return schedule->broken says why there are none, or is NULL. */
 bool tesela__schedule_finish(tesela__schedule *schedule);
 static inline bool tesela__schedule_break(tesela__schedule *schedule, int64_t line, const char *why) {

@@ -8,7 +8,9 @@ tesela__schedule *tesela__schedule_open(const tesela_allocator *memory, tesela__
   tesela__schedule *s = tesela__alloc(memory, sizeof *s, alignof(tesela__schedule));
   if (!s) return NULL;
   *s = (tesela__schedule){.memory = *memory, .entry = -1};
-  if (tesela__schedule_donations(s, header)) return s;
+  uint32_t empty;
+  if (tesela__schedule_text(s, (tesela__span){"", 0}, &empty) && tesela__schedule_donations(s, header))
+    return s;
   tesela__schedule_close(s);
   return NULL;
 }

@@ -68,3 +68,32 @@ bool tesela__schedule_add(tesela__schedule *s, tesela__span name, tesela__span s
   tesela__schedule_add_name(s, (int32_t)s->n_instructions - 1);
   return true;
 }
+
+bool tesela__schedule_matters(tesela__schedule *s) {
+  if (s->broken || s->n_instructions == 0) return false;
+  const tesela__schedule_instruction *is = &s->instruction[s->n_instructions - 1];
+  const tesela__schedule_node *node = tesela__schedule_nodes(s, is);
+  int64_t bytes = 0;
+  for (int32_t i = 0; i < tesela__schedule_n_nodes(s, is); i++)
+    if (node[i].kind == TESELA__NODE_ARRAY) bytes = tesela__max(bytes, node[i].bytes);
+  s->largest = tesela__max(s->largest, bytes);
+  return bytes > 0 && bytes >= s->largest / 1000;
+}
+
+/* A text that the instruction before has, too, is not kept again. */
+static bool schedule_keep(tesela__schedule *s, tesela__span text, uint32_t before, uint32_t *at) {
+  if (text.n == 0) return true;
+  const char *last = s->text + before;
+  if (strlen(last) == text.n && memcmp(last, text.text, text.n) == 0) {
+    *at = before;
+    return true;
+  }
+  return tesela__schedule_text(s, text, at);
+}
+
+bool tesela__schedule_source(tesela__schedule *s, tesela__span op_name, tesela__span location) {
+  tesela__schedule_instruction *is = &s->instruction[s->n_instructions - 1];
+  const tesela__schedule_instruction *before = s->n_instructions > 1 ? is - 1 : is;
+  return schedule_keep(s, op_name, before->op_name, &is->op_name) &&
+         schedule_keep(s, location, before->location, &is->location);
+}

@@ -138,6 +138,7 @@ CASES = [
      {"op": "report", "max_waste": "50%", "top": 0, "by": "size", "texts": printed_by(STEP)["texts"] + printed_by(OOM)["texts"]}),
     (["report", "--max-bytes=16GiB", OOM], {"op": "report", "max_bytes": "16GiB", **printed_by(OOM)}),
     (["report", "--max-peak=50MiB", "--timeline", STEP], {"op": "report", "max_peak": "50MiB", "timeline": True, **printed_by(STEP)}),
+    (["report", f"--baseline={OOM}", STEP], {"op": "report", **printed_by(STEP), "baseline": printed_by(OOM)}),
     (["diff", STEP, OOM], {"op": "diff", "before": printed_by(STEP), "after": printed_by(OOM)}),
     (["diff", "--top=0", "--space=0", OOM, STEP],
      {"op": "diff", "top": 0, "space": 0, "before": printed_by(OOM), "after": printed_by(STEP)}),

@@ -112,6 +112,7 @@ report examples/oom_report.txt --json
 report --tsv --top=0 examples/step.hlo.txt
 report --timeline --json examples/step.hlo.txt
 report --timeline --max-peak=1GiB examples/step-transposed.hlo.txt
+report --max-peak=1MiB --max-bytes=1MiB --baseline=examples/step-transposed.hlo.txt examples/step.hlo.txt
 report --top=3 examples/step.hlo.txt --by=size
 choose f32[300,12]
 predict examples/step.mlir
