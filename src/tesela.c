@@ -396,6 +396,7 @@
 #include "records/record_names.c"
 #include "records/record_peak.c"
 #include "records/record_proto.c"
+#include "records/record_profile.c"
 #include "records/record_shape.c"
 #include "records/records.c"
 #include "records/wire.c"

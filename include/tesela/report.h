@@ -522,7 +522,8 @@ TESELA_API const char *tesela_report_change_name(tesela_report_change_kind kind)
   X(TESELA_RECORD_SPACE_BUFFERS, "space_buffers", "memory space assignment: buffers")        \
   X(TESELA_RECORD_SPACE_ALLOCATIONS, "space_allocations", "memory space assignment: places") \
   X(TESELA_RECORD_SPACE_SCHEDULE, "space_schedule", "memory space assignment: schedule")     \
-  X(TESELA_RECORD_PROTO, "hlo_proto", "HloProto")
+  X(TESELA_RECORD_PROTO, "hlo_proto", "HloProto")                                            \
+  X(TESELA_RECORD_PROFILE, "profile", "profile (XSpace) with the HloProtos of its programs")
 
 /// Where two records of one program, or a record and a shape, do not say the same. symbol, name in JSON, words
 #define TESELA_RECORD_DIFFERENCE_MAP(X)                                                      \
@@ -647,6 +648,9 @@ TESELA_API const char *tesela_record_kind_name(tesela_record_kind kind);
 /// Both forms of the buffer assignment are read: values in the same file or in one of their own, allocations with an address
 /// or without. A text that breaks off or is not of its form is read up to there, which is a difference TESELA_RECORD_BROKEN with
 /// the line, or the byte of a proto.
+///
+/// A profile (XSpace, "host.xplane.pb") has a program for each HloProto in it; finish joins each with the records of the module
+/// that has its name and its instructions, and compares them.
 ///
 /// @return TESELA_OK, also for TESELA_RECORD_NONE, which is ignored; TESELA_E_MEMORY; TESELA_E_INVALID after finish. O(length).
 TESELA_API tesela_status tesela_records_read(tesela_records *records, const char *path, const char *bytes,
