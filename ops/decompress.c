@@ -199,7 +199,7 @@ static int64_t read_plain(decompress *from, void *to, size_t n, tesela_error *er
   return (int64_t)waiting;
 }
 
-/* The zeros after the last member: 0 at the end of the file, -1 with *err. */
+/* What follows the last member, zeros at most: 0 at the end of the file, -1 with *err. */
 static int64_t skip_padding(decompress *from, tesela_error *err) {
   do {
     while (from->at < from->n && from->block[from->at] == 0) from->at++;
@@ -216,7 +216,8 @@ static int64_t read_form(decompress *from, void *to, size_t n, tesela_error *err
     if (from->at == from->n && !from->at_end && fill_block(from, err) < 0) return -1;
     bool last = from->at == from->n; /* what is decompressed may still wait inside the library */
     if (last && !from->inside) return 0;
-    if (!from->inside && from->form->padded && from->block[from->at] == 0) return skip_padding(from, err);
+    if (!from->inside && from->form->padded && from->block[from->at] != (unsigned char)from->form->start[0])
+      return skip_padding(from, err);
     int64_t got = from->form->step(from, to, n, err);
     if (got != 0) return got;
     if (last && from->inside)

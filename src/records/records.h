@@ -53,7 +53,9 @@ typedef struct tesela__record_program {
   tesela__list allocation, buffer, stay, space, difference, instant;
   tesela__list instruction, range, total, space_name, space_instant;
   tesela__list proto_allocation, proto_buffer;
-  bool profile; /* out of a profile: no other file belongs to it */
+  bool profile;                         /* out of a profile: no other file belongs to it */
+  struct tesela__record_program *match; /* the one that a program of a profile fits best, and how well */
+  size_t fit;                           /* of a match: the best of those that fit it */
   tesela__record_names instructions, ranges;
   tesela__frames frames;
 } tesela__record_program;
