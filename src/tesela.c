@@ -442,6 +442,7 @@
 #include "report/memory_entry.c"
 #include "report/memory_fit.c"
 #include "report/memory_heading.c"
+#include "report/memory_runtime.c"
 #include "report/memory_table.c"
 #include "report/memory_text.c"
 #include "report/module_end.c"

@@ -82,7 +82,15 @@ extern "C" {
   X(TESELA_REPORT_TEMP, "hlo_temp", "HLO temp")                            \
   X(TESELA_REPORT_TEMP_UNPADDED, "hlo_temp_unpadded", "HLO temp unpadded") \
   X(TESELA_REPORT_TEMP_PADDED, "hlo_temp_padded", "HLO temp padded")       \
-  X(TESELA_REPORT_FRAGMENTATION, "fragmentation", "fragmentation")
+  X(TESELA_REPORT_FRAGMENTATION, "fragmentation", "fragmentation")         \
+  X(TESELA_REPORT_REQUESTED, "requested", "requested")                     \
+  X(TESELA_REPORT_FREE, "free", "free")                                    \
+  X(TESELA_REPORT_RESERVABLE, "reservable", "reservable")                  \
+  X(TESELA_REPORT_IN_USE, "in_use", "in use")                              \
+  X(TESELA_REPORT_MOST_IN_USE, "most_in_use", "in use at most")            \
+  X(TESELA_REPORT_UNUSED, "reserved_unused", "reserved and unused")        \
+  X(TESELA_REPORT_BEFORE, "before", "before rematerialization")            \
+  X(TESELA_REPORT_CONSTANTS, "constants", "constants")
 
 /* Notes that a reader of the answer needs. symbol, code in JSON, loud: it changes what the figures
  * mean. */
@@ -108,7 +116,8 @@ extern "C" {
   X(TESELA_REPORT_NO_ENTRY, "no_entry", true)           \
   X(TESELA_REPORT_SPLIT, "split_by_prefix", false)      \
   X(TESELA_REPORT_JOINED, "joined_lines", false)        \
-  X(TESELA_REPORT_NO_PEAK, "no_peak", false)
+  X(TESELA_REPORT_NO_PEAK, "no_peak", false)            \
+  X(TESELA_REPORT_RUNTIME, "runtime", false)
 
 #define TESELA__ROW(symbol, ...) symbol,
 typedef enum tesela_report_source {
