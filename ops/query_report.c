@@ -53,8 +53,7 @@ static tesela_status feed_text(tesela_request *q, const report_reading *to, cons
                                const char *text, size_t length) {
   report_use use;
   tesela_status status = use_of(q, to, name, text, length, &use);
-  if (status == TESELA_OK && use.whole)
-    status = tesela_records_read(to->records, name, text, length, q->err);
+  if (status == TESELA_OK && use.whole) status = tesela_records_read(to->records, name, text, length, q->err);
   for (size_t at = 0; status == TESELA_OK && use.arrays && at < length; at += BLOCK) {
     size_t n = length - at < BLOCK ? length - at : BLOCK;
     status = request_check_stop(q);
@@ -65,12 +64,14 @@ static tesela_status feed_text(tesela_request *q, const report_reading *to, cons
 
 static tesela_status read_failed(tesela_request *q, const char *name, const tesela_error *err) {
   if (err->at >= 0)
-    return tesela_request_fail(q, err->status, -1, "%.120s: byte %" PRId64 ": %s", name, err->at, err->message);
+    return tesela_request_fail(q, err->status, -1, "%.120s: byte %" PRId64 ": %s", name, err->at,
+                               err->message);
   return tesela_request_fail(q, err->status, -1, "%.120s: %s", name, err->message);
 }
 
 /* Room for another block after n bytes of a record. */
-static tesela_status make_room(tesela_request *q, const char *name, char **bytes, size_t n, size_t *capacity) {
+static tesela_status make_room(tesela_request *q, const char *name, char **bytes, size_t n,
+                               size_t *capacity) {
   if (n > RECORD_BYTES)
     return tesela_request_fail(q, TESELA_E_LIMIT, -1, "%.120s: a record of more than 1 GiB", name);
   if (*capacity - n >= BLOCK) return TESELA_OK;

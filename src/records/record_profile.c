@@ -48,7 +48,8 @@ static bool read_event(tesela__record_file *file, tesela__wire *event, uint64_t 
     tesela__wire stat = tesela__wire_inside(event, &field);
     if (!find_field(stat, 1, &number) || number.value != id || !find_field(stat, 6, &bytes)) continue;
     tesela__wire proto = tesela__wire_inside(event, &bytes);
-    if (!tesela__record_open(file, TESELA_RECORD_PROFILE) || !tesela__record_proto_in(file, &proto)) return false;
+    if (!tesela__record_open(file, TESELA_RECORD_PROFILE) || !tesela__record_proto_in(file, &proto))
+      return false;
   }
   return true;
 }

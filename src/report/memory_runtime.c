@@ -6,8 +6,10 @@
  */
 #include "report/report_state.h"
 
-static const char dump[] = "for its arrays, run with XLA_FLAGS=--xla_dump_to=FOLDER, then tesela report FOLDER";
-static const char snapshot[] = "for its tensors, record torch.cuda.memory._record_memory_history() and look at its snapshot";
+static const char dump[] =
+    "for its arrays, run with XLA_FLAGS=--xla_dump_to=FOLDER, then tesela report FOLDER";
+static const char snapshot[] =
+    "for its tensors, record torch.cuda.memory._record_memory_history() and look at its snapshot";
 
 static const struct runtime_row {
   const char *word, *before_name; /* what the line has; what stands before the allocator's name, or NULL */
@@ -115,8 +117,8 @@ static bool keep_message(tesela_report *report, tesela__span line, const struct 
   tesela_report_section *section = &report->section[report->memory.section];
   for (int i = 0; i < N_FIGURES; i++)
     if (figure[i].text[0]) section->figure[row->figure[i].figure] = figure[i];
-  tesela__report_note(report, TESELA_REPORT_RUNTIME, report->line, "a message of %s, which names no array; %s",
-                      row->whose, row->instead);
+  tesela__report_note(report, TESELA_REPORT_RUNTIME, report->line,
+                      "a message of %s, which names no array; %s", row->whose, row->instead);
   return true;
 }
 
