@@ -27,7 +27,7 @@ typedef struct form form;
 struct decompress {
   int fd;
   bool begun, at_end; /* the first bytes were looked at; fd is at its end */
-  bool inside;        /* a member has begun and has not ended */
+  bool inside;        /* between the start and the end of a member */
   const form *form;   /* NULL: as it is */
   int64_t taken;      /* bytes read from fd */
   size_t at, n;       /* the bytes of `block` that wait */
