@@ -124,6 +124,7 @@ static bool keep_message(tesela_report *report, tesela__span line, const struct 
 
 bool tesela__memory_runtime(tesela_report *report, tesela__span line, bool *is_one) {
   tesela_report_printed figure[N_FIGURES];
+  if (!tesela__memory_may_start(line)) return true;
   for (int i = 0; i < N_ROWS; i++) {
     if (!tesela__find(line, rows[i].word) || !read_figures(line, &rows[i], figure)) continue;
     *is_one = true;
