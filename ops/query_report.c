@@ -2,16 +2,16 @@
 /*
  * query_report.c - operations about what a compiler printed: memory reports and HLO text, given as text or in files.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "decompress.h"
 #include "report_ask.h"
 #include "request.h"
 #include "system.h"
 
-enum { BLOCK = 256 * 1024 };
+enum { BLOCK = 256 * 1024, RECORD_BYTES = 1 << 30 };
 
 /* What a request reads: arrays, and the records beside them. */
 typedef struct report_reading {
@@ -35,15 +35,26 @@ static tesela_status begin_input(tesela_request *q, tesela_report *report, const
   return status == TESELA_OK ? tesela_report_begin_input(report, name, q->err) : status;
 }
 
+/* How an input is read, by its first bytes. */
+typedef struct report_use {
+  bool whole;  /* as a record */
+  bool arrays; /* by the report */
+} report_use;
+
+static tesela_status use_of(tesela_request *q, const report_reading *to, const char *name, const char *bytes,
+                            size_t n, report_use *use) {
+  tesela_record_kind kind = tesela_records_kind(bytes, n);
+  *use = (report_use){kind != TESELA_RECORD_NONE && (kind != TESELA_RECORD_HLO || !to->alone),
+                      !report_is_binary(kind)};
+  return use->arrays ? begin_input(q, to->report, name, bytes, n) : TESELA_OK;
+}
+
 static tesela_status feed_text(tesela_request *q, const report_reading *to, const char *name,
                                const char *text, size_t length) {
-  tesela_record_kind kind = tesela_records_kind(text, length);
-  tesela_status status = TESELA_OK;
-  if (kind != TESELA_RECORD_HLO || !to->alone)
-    status = tesela_records_read(to->records, name, text, length, q->err);
-  if (status != TESELA_OK || kind == TESELA_RECORD_PROTO) return status;
-  status = begin_input(q, to->report, name, text, length);
-  for (size_t at = 0; status == TESELA_OK && at < length; at += BLOCK) {
+  report_use use;
+  tesela_status status = use_of(q, to, name, text, length, &use);
+  if (status == TESELA_OK && use.whole) status = tesela_records_read(to->records, name, text, length, q->err);
+  for (size_t at = 0; status == TESELA_OK && use.arrays && at < length; at += BLOCK) {
     size_t n = length - at < BLOCK ? length - at : BLOCK;
     status = request_check_stop(q);
     if (status == TESELA_OK) status = tesela_report_feed(to->report, text + at, n, q->err);
@@ -51,30 +62,57 @@ static tesela_status feed_text(tesela_request *q, const report_reading *to, cons
   return status;
 }
 
-/* A file is read whole: its records refer to each other. */
-static tesela_status feed_descriptor(tesela_request *q, const report_reading *to, const char *name, int fd) {
+static tesela_status read_failed(tesela_request *q, const char *name, const tesela_error *err) {
+  if (err->at >= 0)
+    return tesela_request_fail(q, err->status, -1, "%.120s: byte %" PRId64 ": %s", name, err->at,
+                               err->message);
+  return tesela_request_fail(q, err->status, -1, "%.120s: %s", name, err->message);
+}
+
+/* Room for another block after n bytes of a record. */
+static tesela_status make_room(tesela_request *q, const char *name, char **bytes, size_t n,
+                               size_t *capacity) {
+  if (n > RECORD_BYTES)
+    return tesela_request_fail(q, TESELA_E_LIMIT, -1, "%.120s: a record of more than 1 GiB", name);
+  if (*capacity - n >= BLOCK) return TESELA_OK;
+  *capacity = *capacity ? *capacity * 2 : 2 * (size_t)BLOCK;
+  char *grown = realloc(*bytes, *capacity);
+  if (!grown) return tesela_request_fail(q, TESELA_E_MEMORY, -1, "no memory");
+  *bytes = grown;
+  return TESELA_OK;
+}
+
+/* Arrays are read block by block; of a record all is kept: its parts refer to each other. */
+static tesela_status feed_blocks(tesela_request *q, const report_reading *to, const char *name,
+                                 decompress *from) {
   size_t n = 0, capacity = 0;
   char *bytes = NULL;
+  report_use use = {false, false};
   tesela_status status = TESELA_OK;
-  for (int64_t more = 1; status == TESELA_OK && more > 0; n += (size_t)more) {
-    if (capacity - n < BLOCK) {
-      capacity = capacity ? capacity * 2 : 2 * (size_t)BLOCK;
-      char *grown = realloc(bytes, capacity);
-      if (!grown) {
-        status = tesela_request_fail(q, TESELA_E_MEMORY, -1, "no memory");
-        break;
-      }
-      bytes = grown;
-    }
-    more = system_read(fd, bytes + n, BLOCK);
-    if (more < 0) status = tesela_request_fail(q, TESELA_E_IO, -1, "%.120s: %s", name, strerror(errno));
-    if (more < 0) break;
-    if (n == 0 && more > 0 && tesela_records_kind(bytes, (size_t)more) != TESELA_RECORD_PROTO)
-      status = begin_check(q, name, bytes, (size_t)more);
+  for (bool first = true; status == TESELA_OK; first = false) {
+    tesela_error err;
+    status = make_room(q, name, &bytes, n, &capacity);
+    if (status != TESELA_OK) break;
+    int64_t more = decompress_read(from, bytes + n, BLOCK, &err);
+    if (more < 0) status = read_failed(q, name, &err);
+    if (more >= 0 && first) status = use_of(q, to, name, bytes, (size_t)more, &use);
+    if (more <= 0) break;
     if (status == TESELA_OK) status = request_check_stop(q);
+    if (status == TESELA_OK && use.arrays)
+      status = tesela_report_feed(to->report, bytes + n, (size_t)more, q->err);
+    if (use.whole) n += (size_t)more;
   }
-  if (status == TESELA_OK) status = feed_text(q, to, name, bytes, n);
+  if (status == TESELA_OK && use.whole) status = tesela_records_read(to->records, name, bytes, n, q->err);
   free(bytes);
+  return status;
+}
+
+static tesela_status feed_descriptor(tesela_request *q, const report_reading *to, const char *name, int fd) {
+  decompress *from = decompress_create();
+  if (!from) return tesela_request_fail(q, TESELA_E_MEMORY, -1, "no memory");
+  decompress_begin(from, fd);
+  tesela_status status = feed_blocks(q, to, name, from);
+  decompress_destroy(from);
   return status;
 }
 

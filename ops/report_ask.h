@@ -54,6 +54,10 @@ const char *report_input_name(const report_ask *ask, int32_t input);
 /* The peak of a memory space: of HLO text, else of memory reports, with the compiler's total where it printed one. *source receives
  * which. false: there is nothing in that space. */
 bool report_peak(const report_ask *ask, tesela_report_source source, int32_t space, tesela_report_peak *peak);
+/* Is a file of this kind no text? */
+static inline bool report_is_binary(tesela_record_kind kind) {
+  return kind == TESELA_RECORD_PROTO || kind == TESELA_RECORD_PROFILE;
+}
 /* Is there more about a program than HLO text? */
 bool report_has_records(const tesela_record_program *program);
 /* Do any of the programs have records? */

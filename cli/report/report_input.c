@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decompress.h"
 #include "main/process.h"
 #include "main/say.h"
 #include "system.h"
@@ -27,6 +28,7 @@ typedef struct input_walk {
   const cli_context *cli;
   tesela_report *report;
   tesela_records *records;
+  decompress *from;
   bool several; /* arguments: records may lie beside HLO text */
   char *whole;  /* a file that is a record */
   size_t n_whole, cap_whole;
@@ -41,16 +43,28 @@ typedef struct input_walk {
   char block[BLOCK];
 } input_walk;
 
+static bool no_memory(input_walk *walk) {
+  say_error(walk->cli, "no memory");
+  walk->status = CLI_FAILED;
+  return false;
+}
+
 static void walk_failed(input_walk *walk, const char *name) {
   char quoted[SAY_QUOTE];
   say_error(walk->cli, "%s: %s", say_quote(name, quoted), strerror(errno));
   if (walk->status == CLI_YES) walk->status = CLI_BAD;
 }
 
-static bool no_memory(input_walk *walk) {
-  say_error(walk->cli, "no memory");
-  walk->status = CLI_FAILED;
-  return false;
+/* A file that cannot be read to its end. Returns false only if reading further inputs is useless. */
+static bool read_failed(input_walk *walk, const char *name, const tesela_error *err) {
+  char quoted[SAY_QUOTE];
+  if (err->status == TESELA_E_MEMORY) return no_memory(walk);
+  if (err->at >= 0)
+    say_error(walk->cli, "%s: byte %" PRId64 ": %s", say_quote(name, quoted), err->at, err->message);
+  else
+    say_error(walk->cli, "%s: %s", say_quote(name, quoted), err->message);
+  if (walk->status == CLI_YES) walk->status = CLI_BAD;
+  return true;
 }
 
 /* ---- one file ------------------------------------------------------------------------------------------ */
@@ -146,16 +160,16 @@ static bool use_of(input_walk *walk, const char *name, size_t n, const input_pat
   tesela_record_kind kind = tesela_records_kind(walk->block, n);
   const char *instead, *what = n > 0 ? tesela_report_foreign(walk->block, n, &instead) : NULL;
   tesela_error err;
-  bool record = found && found->record, proto = kind == TESELA_RECORD_PROTO;
+  bool record = found && found->record, binary = report_is_binary(kind);
   *use = (input_use){.whole =
                          kind != TESELA_RECORD_NONE && (kind != TESELA_RECORD_HLO || found || walk->several),
-                     .arrays = !record && !proto};
+                     .arrays = !record && !binary};
   walk->n_whole = 0;
   if (record && (kind == TESELA_RECORD_NONE || kind == TESELA_RECORD_HLO)) {
     use->ignored = true;
     return skip_file(walk, name, "another stage of a module that is read");
   }
-  if (what && !proto) {
+  if (what && !binary) {
     use->ignored = true;
     if (found) return skip_file(walk, name, what);
     refuse_file(walk, name, what, instead);
@@ -170,12 +184,11 @@ static bool use_of(input_walk *walk, const char *name, size_t n, const input_pat
  * further inputs is useless. */
 static bool read_descriptor(input_walk *walk, int fd, const char *name, const input_path *found) {
   input_use use = {false, false, false};
+  tesela_error err;
+  decompress_begin(walk->from, fd);
   for (int64_t total = 0;;) {
-    int64_t n = system_read(fd, walk->block, BLOCK);
-    if (n < 0) {
-      walk_failed(walk, name);
-      return true;
-    }
+    int64_t n = decompress_read(walk->from, walk->block, BLOCK, &err);
+    if (n < 0) return read_failed(walk, name, &err);
     if (total == 0 && !use_of(walk, name, (size_t)n, found, &use)) return false;
     if (use.ignored) return true;
     if (n == 0) return !use.whole || read_records(walk, name);
@@ -222,16 +235,13 @@ static size_t module_name(const char *name) {
   return dot ? (size_t)(dot - name) + 1 : 0;
 }
 
-static bool is_final_dump(const char *name) {
-  static const char end[] = "after_optimizations.txt";
-  size_t n = strlen(name);
-  return n >= sizeof end - 1 && strcmp(name + n - (sizeof end - 1), end) == 0;
+/* Does a name end so, with or without ".gz" or ".zst" after it? */
+static bool ends_in(const char *name, const char *end) {
+  size_t n = decompress_name(name), m = strlen(end);
+  return n >= m && memcmp(name + n - m, end, m) == 0;
 }
 
-static bool ends_in(const char *name, const char *end) {
-  size_t n = strlen(name), m = strlen(end);
-  return n >= m && strcmp(name + n - m, end) == 0;
-}
+static bool is_final_dump(const char *name) { return ends_in(name, "after_optimizations.txt"); }
 
 /* Does a name end in what the compiler calls a record beside "after_optimizations.txt"? */
 static bool is_record_name(const char *name) {
@@ -398,8 +408,10 @@ int report_input_read(const cli_context *cli, int n_words, const char *const *wo
   if (status == TESELA_OK) status = tesela_records_create(&inputs->records, NULL, &err);
   if (status != TESELA_OK) return say_failure(cli, &err);
   input_walk *walk = calloc(1, sizeof *walk);
-  if (!walk) {
+  if (walk) walk->from = decompress_create();
+  if (!walk || !walk->from) {
     say_error(cli, "no memory");
+    free(walk);
     return CLI_FAILED;
   }
   walk->cli = cli;
@@ -424,6 +436,7 @@ int report_input_read(const cli_context *cli, int n_words, const char *const *wo
   while (walk->n_paths > 0) free(walk->path[--walk->n_paths].path);
   free(walk->path);
   free(walk->whole);
+  decompress_destroy(walk->from);
   free(walk);
   return exit_status;
 }

@@ -125,6 +125,14 @@ static void print_compiler_totals(const report_view *view, const tesela_report_s
       {TESELA_REPORT_ARGUMENTS, ", arguments ", ""},
       {TESELA_REPORT_TEMP, ", HLO temp ", ""},
       {TESELA_REPORT_TEMP_UNPADDED, " (", " unpadded)"},
+      {TESELA_REPORT_REQUESTED, ", requested ", ""},
+      {TESELA_REPORT_FREE, ", free ", ""},
+      {TESELA_REPORT_RESERVABLE, ", reservable ", ""},
+      {TESELA_REPORT_IN_USE, ", in use ", ""},
+      {TESELA_REPORT_MOST_IN_USE, ", in use at most ", ""},
+      {TESELA_REPORT_UNUSED, ", reserved and unused ", ""},
+      {TESELA_REPORT_BEFORE, ", before rematerialization ", ""},
+      {TESELA_REPORT_CONSTANTS, ", constants ", ""},
   };
   bool first = true;
   report_line line;

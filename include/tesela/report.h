@@ -82,7 +82,15 @@ extern "C" {
   X(TESELA_REPORT_TEMP, "hlo_temp", "HLO temp")                            \
   X(TESELA_REPORT_TEMP_UNPADDED, "hlo_temp_unpadded", "HLO temp unpadded") \
   X(TESELA_REPORT_TEMP_PADDED, "hlo_temp_padded", "HLO temp padded")       \
-  X(TESELA_REPORT_FRAGMENTATION, "fragmentation", "fragmentation")
+  X(TESELA_REPORT_FRAGMENTATION, "fragmentation", "fragmentation")         \
+  X(TESELA_REPORT_REQUESTED, "requested", "requested")                     \
+  X(TESELA_REPORT_FREE, "free", "free")                                    \
+  X(TESELA_REPORT_RESERVABLE, "reservable", "reservable")                  \
+  X(TESELA_REPORT_IN_USE, "in_use", "in use")                              \
+  X(TESELA_REPORT_MOST_IN_USE, "most_in_use", "in use at most")            \
+  X(TESELA_REPORT_UNUSED, "reserved_unused", "reserved and unused")        \
+  X(TESELA_REPORT_BEFORE, "before", "before rematerialization")            \
+  X(TESELA_REPORT_CONSTANTS, "constants", "constants")
 
 /* Notes that a reader of the answer needs. symbol, code in JSON, loud: it changes what the figures
  * mean. */
@@ -108,7 +116,8 @@ extern "C" {
   X(TESELA_REPORT_NO_ENTRY, "no_entry", true)           \
   X(TESELA_REPORT_SPLIT, "split_by_prefix", false)      \
   X(TESELA_REPORT_JOINED, "joined_lines", false)        \
-  X(TESELA_REPORT_NO_PEAK, "no_peak", false)
+  X(TESELA_REPORT_NO_PEAK, "no_peak", false)            \
+  X(TESELA_REPORT_RUNTIME, "runtime", false)
 
 #define TESELA__ROW(symbol, ...) symbol,
 typedef enum tesela_report_source {
@@ -526,7 +535,8 @@ TESELA_API const char *tesela_report_change_name(tesela_report_change_kind kind)
   X(TESELA_RECORD_SPACE_BUFFERS, "space_buffers", "memory space assignment: buffers")        \
   X(TESELA_RECORD_SPACE_ALLOCATIONS, "space_allocations", "memory space assignment: places") \
   X(TESELA_RECORD_SPACE_SCHEDULE, "space_schedule", "memory space assignment: schedule")     \
-  X(TESELA_RECORD_PROTO, "hlo_proto", "HloProto")
+  X(TESELA_RECORD_PROTO, "hlo_proto", "HloProto")                                            \
+  X(TESELA_RECORD_PROFILE, "profile", "profile (XSpace) with the HloProtos of its programs")
 
 /// Where two records of one program, or a record and a shape, do not say the same. symbol, name in JSON, words
 #define TESELA_RECORD_DIFFERENCE_MAP(X)                                                      \
@@ -651,6 +661,9 @@ TESELA_API const char *tesela_record_kind_name(tesela_record_kind kind);
 /// Both forms of the buffer assignment are read: values in the same file or in one of their own, allocations with an address
 /// or without. A text that breaks off or is not of its form is read up to there, which is a difference TESELA_RECORD_BROKEN with
 /// the line, or the byte of a proto.
+///
+/// A profile (XSpace, "host.xplane.pb") has a program for each HloProto in it; finish joins each with the records of the module
+/// that has its name and its instructions, and compares them.
 ///
 /// @return TESELA_OK, also for TESELA_RECORD_NONE, which is ignored; TESELA_E_MEMORY; TESELA_E_INVALID after finish. O(length).
 TESELA_API tesela_status tesela_records_read(tesela_records *records, const char *path, const char *bytes,

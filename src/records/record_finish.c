@@ -33,6 +33,44 @@ static void move_list(tesela__list *to, tesela__list *from) {
   *from = none;
 }
 
+/* How well the instructions of a profile's program fit another of the same name: names, and shapes; 0 if most names are missing. */
+static size_t fit_of(const tesela__record_program *from, const tesela__record_program *to) {
+  const tesela__record_instruction *made = from->instruction.items;
+  size_t found = 0, same = 0;
+  for (size_t i = 0; i < from->instruction.n; i++) {
+    const tesela__record_instruction *other = tesela__record_instruction_find(to, made[i].name);
+    found += other != NULL;
+    same += other && strcmp(other->shape, made[i].shape) == 0;
+  }
+  return found * 2 > from->instruction.n ? found + same : 0;
+}
+
+static void match_profile(const tesela_records *records, tesela__record_program *from) {
+  tesela__record_program **list = records->program.items;
+  for (size_t k = 0; k < records->program.n; k++) {
+    if (list[k]->profile || strcmp(list[k]->told.name, from->told.name) != 0) continue;
+    size_t fit = fit_of(from, list[k]);
+    if (fit > from->fit) from->fit = fit, from->match = list[k];
+  }
+  if (from->match && from->fit > from->match->fit) from->match->fit = from->fit;
+}
+
+/* Programs of profiles, given to the module of the same name that has their instructions: those that are equal, else the one that fits
+ * best. */
+static bool adopt_profiles(tesela_records *records) {
+  tesela__record_program **list = records->program.items;
+  bool fits = true;
+  for (size_t i = 0; i < records->program.n; i++)
+    if (list[i]->profile) match_profile(records, list[i]);
+  for (size_t i = 0; fits && i < records->program.n; i++) {
+    tesela__record_program *from = list[i], *to = from->match;
+    if (!to || from->fit != to->fit) continue;
+    fits = tesela__record_compare_profile(records, to, from);
+    from->key = SIZE_MAX;
+  }
+  return fits;
+}
+
 /* What only memory space assignment wrote, given to the program whose instructions it names. */
 static void adopt(tesela_records *records) {
   tesela__record_program **list = records->program.items;
@@ -40,7 +78,7 @@ static void adopt(tesela_records *records) {
   for (size_t i = 0; i < records->program.n; i++) {
     tesela__record_program *from = list[i], *best = NULL;
     size_t most = 0, n;
-    for (size_t k = 0; k < records->program.n && from->allocation.n == 0; k++) {
+    for (size_t k = 0; k < records->program.n && from->allocation.n == 0 && !from->profile; k++) {
       if (k == i || list[k]->allocation.n == 0 || list[k]->stay.n > 0) continue;
       size_t found = names_in(from, list[k], &n);
       if (found * 2 > n && found > most) most = found, best = list[k];
@@ -51,7 +89,7 @@ static void adopt(tesela_records *records) {
       move_list(&best->space_name, &from->space_name);
       move_list(&best->space_instant, &from->space_instant);
     }
-    from->key = best ? SIZE_MAX : from->key;
+    if (best) from->key = SIZE_MAX;
   }
   for (size_t i = 0; i < records->program.n; i++) {
     tesela__record_program *program = list[i];
@@ -126,6 +164,7 @@ static bool finish_program(tesela_records *records, tesela__record_program *prog
 tesela_status tesela_records_finish(tesela_records *records, tesela_error *err) {
   TESELA__NEED(err, records);
   if (records->finished) return TESELA_OK;
+  if (!adopt_profiles(records)) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory");
   adopt(records);
   size_t joined = 0, n = records->program.n;
   tesela__record_program **list = records->program.items;

@@ -305,20 +305,26 @@ static void read_proto(proto_reader *reader, tesela__wire *wire) {
   name_buffers(reader);
 }
 
-bool tesela__record_proto(tesela__record_file *file) {
-  proto_reader reader = {.file = file};
-  const unsigned char *start = (const unsigned char *)file->rest.text;
-  tesela__wire wire = {.start = start, .p = start, .end = start + file->rest.n};
+bool tesela__record_break_at(tesela__record_file *file, const tesela__wire *wire) {
   const char *slash = strrchr(file->path, '/');
-  read_proto(&reader, &wire);
-  bool fits = !reader.no_memory;
-  if (fits && wire.wrong)
-    fits = tesela__record_differ(file->records, file->program, TESELA_RECORD_BROKEN,
-                                 "%.120s: byte %" PRId64 ": %s; the rest of the file is not read",
-                                 slash ? slash + 1 : file->path, wire.at, wire.wrong);
+  return tesela__record_differ(file->records, file->program, TESELA_RECORD_BROKEN,
+                               "%.120s: byte %" PRId64 ": %s; the rest of the file is not read",
+                               slash ? slash + 1 : file->path, wire->at, wire->wrong);
+}
+
+bool tesela__record_proto_in(tesela__record_file *file, tesela__wire *wire) {
+  proto_reader reader = {.file = file};
+  read_proto(&reader, wire);
+  bool fits = !reader.no_memory && (!wire->wrong || tesela__record_break_at(file, wire));
   tesela__release(&file->records->allocator, reader.instruction.items);
   tesela__release(&file->records->allocator, reader.value.items);
   return fits;
+}
+
+bool tesela__record_proto(tesela__record_file *file) {
+  const unsigned char *start = (const unsigned char *)file->rest.text;
+  tesela__wire wire = {.start = start, .p = start, .end = start + file->rest.n};
+  return tesela__record_proto_in(file, &wire);
 }
 
 /* ---- beside the text -------------------------------------------------------------------------------------- */

@@ -17,4 +17,9 @@ typedef struct tesela__proto_text {
 bool tesela__proto_shape(tesela__wire *wire, const int64_t *index, int n_index, bool *is_tuple,
                          tesela__proto_text *text);
 
+/* Read an HloProto into file->program; damage is a difference, and wire->wrong. */
+bool tesela__record_proto_in(tesela__record_file *file, tesela__wire *wire);
+/* Say where the bytes of a file are damaged. */
+bool tesela__record_break_at(tesela__record_file *file, const tesela__wire *wire);
+
 #endif

@@ -28,14 +28,7 @@ static size_t key_of(const char *path) {
   return (size_t)((dot ? dot + 1 : base) - path);
 }
 
-static tesela__record_program *open_program(tesela_records *records, const char *path,
-                                            tesela_record_kind kind) {
-  size_t key = key_of(path);
-  tesela__record_program **list = records->program.items;
-  for (size_t i = records->program.n; i-- > 0;)
-    if (list[i]->key == key && strncmp(list[i]->told.source, path, key) == 0 &&
-        !(list[i]->told.kinds & 1u << kind))
-      return list[i];
+static tesela__record_program *make_program(tesela_records *records, const char *path, size_t key) {
   tesela__record_program **place = tesela__record_more(records, &records->program, sizeof *place);
   tesela__record_program *program =
       place ? tesela__arena_take(&records->text, &records->allocator, sizeof *program) : NULL;
@@ -46,10 +39,32 @@ static tesela__record_program *open_program(tesela_records *records, const char 
   program->key = key;
   program->told.total_bytes = -1;
   program->told.source = tesela__record_text(records, (tesela__span){path, key});
+  program->told.name = "";
+  return program->told.source ? program : NULL;
+}
+
+/* The program of a file, by its name. */
+static tesela__record_program *open_program(tesela_records *records, const char *path,
+                                            tesela_record_kind kind) {
+  size_t key = key_of(path);
+  tesela__record_program **list = records->program.items;
+  for (size_t i = records->program.n; i-- > 0;)
+    if (!list[i]->profile && list[i]->key == key && strncmp(list[i]->told.source, path, key) == 0 &&
+        !(list[i]->told.kinds & 1u << kind))
+      return list[i];
+  tesela__record_program *program = make_program(records, path, key);
   const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path,
-             *dot = key > (size_t)(base - path) ? strchr(base, '.') : NULL;
-  program->told.name = dot ? tesela__record_text(records, tesela__between(dot + 1, path + key - 1)) : "";
-  return program->told.source && program->told.name ? program : NULL;
+             *dot = program && key > (size_t)(base - path) ? strchr(base, '.') : NULL;
+  if (dot) program->told.name = tesela__record_text(records, tesela__between(dot + 1, path + key - 1));
+  return program && program->told.name ? program : NULL;
+}
+
+bool tesela__record_open(tesela__record_file *file, tesela_record_kind kind) {
+  file->program = make_program(file->records, file->path, strlen(file->path));
+  if (!file->program) return false;
+  file->program->told.kinds |= 1u << kind;
+  file->program->profile = kind == TESELA_RECORD_PROFILE;
+  return true;
 }
 
 /* ---- reading ---------------------------------------------------------------------------------------------- */
@@ -82,6 +97,22 @@ static bool is_proto(const unsigned char *p, size_t n) {
   return p[i + 2] >= 128 || (i + 3 < n && tesela__is_name((char)p[i + 3]));
 }
 
+/* An XSpace starts with a plane, and that with its number or its name: 0A, a length, 08 NUMBER or nothing, 12, the length of a name. */
+static bool is_profile(const unsigned char *p, size_t n) {
+  size_t i = 1;
+  if (n < 4 || p[0] != 0x0a) return false;
+  while (i < n && i < 10 && p[i] >= 128) i++;
+  if (++i < n && p[i] == 0x08) {
+    while (++i < n && p[i] >= 128) continue;
+    i++;
+  }
+  if (i + 2 >= n || p[i] != 0x12 || p[i + 1] == 0 || p[i + 1] >= 128) return false;
+  size_t end = i + 2 + p[i + 1];
+  for (i += 2; i < end && i < n; i++)
+    if (p[i] < ' ' || p[i] > '~') return false;
+  return end < n && (p[end] == 0x1a || p[end] == 0x22 || p[end] == 0x2a || p[end] == 0x32 || p[end] == 0x0a);
+}
+
 static size_t reader_of(const char *bytes, size_t length) {
   const char *end = bytes + length, *p = bytes;
   while (p < end && (*p == '\n' || tesela__is_blank(*p))) p++;
@@ -96,8 +127,18 @@ tesela_record_kind tesela_records_kind(const char *bytes, size_t length) {
   if (!bytes) return TESELA_RECORD_NONE;
   if (length > 4096) length = 4096;
   if (is_proto((const unsigned char *)bytes, length)) return TESELA_RECORD_PROTO;
+  if (is_profile((const unsigned char *)bytes, length)) return TESELA_RECORD_PROFILE;
   size_t i = reader_of(bytes, length);
   return i < READERS ? readers[i].kind : TESELA_RECORD_NONE;
+}
+
+static bool read_kind(tesela__record_file *file, tesela_record_kind kind) {
+  if (kind == TESELA_RECORD_PROFILE) return tesela__record_profile(file);
+  file->program = open_program(file->records, file->path, kind);
+  if (!file->program) return false;
+  file->program->told.kinds |= 1u << kind;
+  if (kind == TESELA_RECORD_PROTO) return tesela__record_proto(file);
+  return readers[reader_of(file->rest.text, file->rest.n)].read(file);
 }
 
 tesela_status tesela_records_read(tesela_records *records, const char *path, const char *bytes, size_t length,
@@ -108,11 +149,7 @@ tesela_status tesela_records_read(tesela_records *records, const char *path, con
   tesela_record_kind kind = tesela_records_kind(bytes, length);
   if (kind == TESELA_RECORD_NONE) return TESELA_OK;
   tesela__record_file file = {.records = records, .path = path, .rest = {bytes, length}};
-  file.program = open_program(records, path, kind);
-  bool fits = file.program != NULL;
-  if (fits) file.program->told.kinds |= 1u << kind;
-  if (fits && kind == TESELA_RECORD_PROTO) fits = tesela__record_proto(&file);
-  if (fits && kind != TESELA_RECORD_PROTO) fits = readers[reader_of(bytes, length)].read(&file);
+  bool fits = read_kind(&file, kind);
   return fits ? TESELA_OK : tesela__fail(err, TESELA_E_MEMORY, -1, "no memory");
 }
 

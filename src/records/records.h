@@ -8,6 +8,7 @@
  *   record_assignment.c  buffer assignments
  *   record_lines.c       live ranges, memory usage reports, memory space assignment, HLO text
  *   record_proto.c       HloProto, by wire.c; record_shape.c: its shapes
+ *   record_profile.c     the HloProtos in a profile
  *   record_peak.c        bytes in use over time
  *   record_finish.c      the joined programs
  *   record_check.c       where records do not say the same
@@ -52,6 +53,9 @@ typedef struct tesela__record_program {
   tesela__list allocation, buffer, stay, space, difference, instant;
   tesela__list instruction, range, total, space_name, space_instant;
   tesela__list proto_allocation, proto_buffer;
+  bool profile;                         /* out of a profile: no other file belongs to it */
+  struct tesela__record_program *match; /* the one that a program of a profile fits best, and how well */
+  size_t fit;                           /* of a match: the best of those that fit it */
   tesela__record_names instructions, ranges;
   tesela__frames frames;
 } tesela__record_program;
@@ -113,7 +117,13 @@ bool tesela__record_space_schedule(tesela__record_file *file);
 bool tesela__record_hlo(tesela__record_file *file);
 bool tesela__record_instruction_line(tesela__record_file *file, tesela__span line);
 bool tesela__record_proto(tesela__record_file *file);
+bool tesela__record_profile(tesela__record_file *file);
 
+/* Begin a program for what the file says next. */
+bool tesela__record_open(tesela__record_file *file, tesela_record_kind kind);
+/* Compare a program of a profile with the records of the same module, or complete them. */
+bool tesela__record_compare_profile(tesela_records *records, tesela__record_program *to,
+                                    tesela__record_program *from);
 /* The buffer assignment of an HloProto against the text, or instead of it. */
 bool tesela__record_compare_proto(tesela_records *records, tesela__record_program *program);
 bool tesela__record_peaks(tesela_records *records, tesela__record_program *program);

@@ -47,6 +47,12 @@ static const struct {
     {"global", TESELA__PART_REQUIREMENT, TESELA_REPORT_GLOBAL},
     {"scoped", TESELA__PART_REQUIREMENT, TESELA_REPORT_SCOPED},
     {"HLO temp", TESELA__PART_REQUIREMENT, TESELA_REPORT_TEMP},
+    {"parameter allocation:", TESELA__PART_STATS, TESELA_REPORT_ARGUMENTS},
+    {"constant allocation:", TESELA__PART_STATS, TESELA_REPORT_CONSTANTS},
+    {"maybe_live_out allocation:", TESELA__PART_STATS, TESELA_REPORT_OUTPUT},
+    {"preallocated temp allocation:", TESELA__PART_STATS, TESELA_REPORT_TEMP},
+    {"total allocation:", TESELA__PART_STATS, TESELA_REPORT_PROGRAM},
+    {"total fragmentation:", TESELA__PART_STATS, TESELA_REPORT_FRAGMENTATION},
 };
 enum { N_FIGURE_ROWS = sizeof figure_rows / sizeof figure_rows[0] };
 
@@ -102,6 +108,7 @@ static const struct heading_row {
      TESELA__PART_LIST,
      STARTS_LIST,
      {{NULL, TESELA_REPORT_N_FIGURES}}},
+    {"BufferAssignment stats:", NULL, NULL, TESELA__PART_STATS, STARTS, {{NULL, TESELA_REPORT_N_FIGURES}}},
     {"Peak buffers:", NULL, NULL, TESELA__PART_LIST, STARTS_LIST, {{NULL, TESELA_REPORT_N_FIGURES}}},
     {"Memory Space: ", NULL, "Memory Space: ", TESELA__PART_TABLE, STARTS, {{NULL, TESELA_REPORT_N_FIGURES}}},
     {"Total bytes", " (", NULL, TESELA__PART_TABLE, GOES_ON, {{" (", TESELA_REPORT_USAGE}}},

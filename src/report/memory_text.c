@@ -169,7 +169,8 @@ bool tesela__memory_line(tesela_report *report, tesela__span line, bool *is_one)
   if (!tesela__memory_value(report, line, is_one) || *is_one) return report->failed == TESELA_OK;
   bool idle = memory->part == TESELA__PART_NONE && !memory->entry.open;
   if (idle && !tesela__memory_may_start(line)) return true;
-  if (!tesela__memory_heading(report, line, is_one)) return false;
+  if (!tesela__memory_runtime(report, line, is_one)) return false;
+  if (!*is_one && !tesela__memory_heading(report, line, is_one)) return false;
   if (!*is_one && !read_fields(report, line, is_one)) return false;
   if (!*is_one && memory->part != TESELA__PART_NONE && !read_part(report, line, is_one)) return false;
   if (*is_one)
@@ -198,6 +199,7 @@ bool tesela__memory_end(tesela_report *report) {
 bool tesela__memory_starts_word(tesela__span text) {
   const char *p = text.text, *end = text.text + text.n;
   if (tesela__looking_at(p, end, "=====") || tesela__looking_at(p, end, "Buffer ")) return true;
+  if (tesela__looking_at(p, end, "| ") || tesela__looking_at(p, end, "|--")) return true; /* of a table */
   for (int i = 0; i < N_FIELD_ROWS; i++)
     if (tesela__looking_at(p, end, field_rows[i].word)) return true;
   const char *digits = p;

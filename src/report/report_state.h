@@ -200,6 +200,7 @@ typedef enum tesela__part { /* of a memory report: the words expected on the nex
                             TESELA__PART_REQUIREMENT,
                             TESELA__PART_LIST,
                             TESELA__PART_TABLE,
+                            TESELA__PART_STATS,
 } tesela__part;
 
 /* ---- memory_fit.c -------------------------------------------------------------------------------------- */
@@ -499,6 +500,7 @@ bool tesela__may_start(tesela__span line);
 bool tesela__starts_something(tesela__span line);
 
 /* memory_heading.c */
+bool tesela__memory_runtime(tesela_report *report, tesela__span line, bool *is_one);
 bool tesela__memory_heading(tesela_report *report, tesela__span line, bool *is_one);
 bool tesela__memory_starts_heading(tesela__span text);
 /* "    program          19.46G" under a heading. */

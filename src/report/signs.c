@@ -15,10 +15,28 @@ typedef struct sign {
 } sign;
 
 static const sign memory_signs[] = {
-    {"Used ", 0},         {"Total ", 0},     {"Program ", 0},       {"Output size ", 0},
-    {"Peak buffers:", 0}, {"Memory Sp", 0},  {"HLO temporarie", 0}, {"Largest program ", 0},
-    {"Size:", 0},         {"XLA label:", 0}, {"XLA Label:", 0},     {"Scoped allocation", 0},
-    {"_size;", 3},        {"The window", 4}, {") would exceed", 2},
+    {"Used ", 0},
+    {"Total ", 0},
+    {"Program ", 0},
+    {"Output size ", 0},
+    {"Peak buffers:", 0},
+    {"Memory Sp", 0},
+    {"HLO temporarie", 0},
+    {"Largest program ", 0},
+    {"Size:", 0},
+    {"XLA label:", 0},
+    {"XLA Label:", 0},
+    {"Scoped allocation", 0},
+    {"_size;", 3},
+    {"The window", 4},
+    {") would exceed", 2},
+    {"Allocator (", 0},
+    {"Attempting to", 0},
+    {"reduce memory use below ", 12},
+    {"Tried to allocate ", 0},
+    {"Allocated memory ", 15},
+    {"GPU reserved memory ", 18},
+    {"BufferAssignment stats:", 0},
 };
 
 static const sign other_signs[] = {
@@ -26,7 +44,7 @@ static const sign other_signs[] = {
 
 /* Of each rare character, which ones may come next; both are 0 for others. */
 static const char follows[256][2] = {
-    ['A'] = {'l', 'l'}, ['U'] = {'s', 's'}, ['T'] = {'o', 'o'}, ['P'] = {'r', 'e'}, ['O'] = {'u', 'u'},
+    ['A'] = {'l', 't'}, ['U'] = {'s', 's'}, ['T'] = {'o', 'r'}, ['P'] = {'r', 'e'}, ['O'] = {'u', 'u'},
     ['L'] = {'a', 'a'}, ['M'] = {'e', 'e'}, ['H'] = {'L', 'l'}, ['E'] = {'N', 'N'}, ['B'] = {'u', 'u'},
     ['y'] = {' ', ' '}, ['S'] = {'c', 'i'}, ['X'] = {'L', 'L'}, ['w'] = {'o', 'i'}, ['z'] = {'e', 'e'},
 };

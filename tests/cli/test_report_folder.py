@@ -154,6 +154,21 @@ def packed(n, values):
     return field(n, b"".join(varint(v) for v in values))
 
 
+def profile(protos):
+    """An XSpace as a profiler writes it: a plane of events, and one whose events are programs, among other numbers of theirs."""
+    def entry(key, value):
+        return field(4, number(1, key) + field(2, value))
+
+    def stat(key, name):
+        return field(5, number(1, key) + field(2, number(1, key) + field(2, name)))
+
+    events = b"".join(entry(i, number(1, i) + field(2, b"jit_f(%d)" % i) + field(5, number(1, 5) + number(3, 77)) +
+                            field(5, number(1, 4) + field(6, proto))) for i, proto in enumerate(protos, 1))
+    host = field(2, b"/host:CPU") + field(3, field(4, b"\x08\x01\x12\x03abc") * 50) + entry(1, number(1, 1) + field(2, b"op"))
+    metadata = number(1, 3) + field(2, b"/host:metadata") + events + stat(5, b"program_id") + stat(4, b"Hlo Proto")
+    return field(1, host) + field(1, metadata) + field(4, b"worker-0")
+
+
 START = "module_0001.jit_f.cl_1.after_optimizations"
 
 
@@ -286,6 +301,53 @@ def test_deep_protos(tmp_path):
     (tmp_path / "deep.hlo.pb").write_bytes(proto)
     (found,) = programs(tmp_path / "deep.hlo.pb")
     assert found["buffers"][0]["member"] == "{" + ",".join(["0"] * 16) + "}"
+
+
+def test_programs_in_a_profile(tmp_path):
+    """Each program of a profile by itself; beside the texts of its module both are compared."""
+    rng = random.Random(SEED + 2)
+    several = [Program(rng) for _ in range(3)]
+    file = tmp_path / "vm.xplane.pb"
+    file.write_bytes(profile([program.proto() for program in several]))
+    found = programs(file)
+    assert [p["records"] for p in found] == [["profile"]] * 3 and [p["name"] for p in found] == ["jit_f"] * 3
+    for one, program in zip(found, several, strict=True):
+        assert {s["space"]: s["needs_bytes"] for s in one["spaces"]} == {n: s[0] for n, s in program.spaces().items()}
+        assert {(b["instruction"], b["offset"], b["bytes"], b["shape"]) for b in one["buffers"]} == {
+            (v["name"], v["offset"], v["bytes"], program.shape(v)) for v in program.values}
+        assert one["differences"] == []
+    folder = write(tmp_path / "dump", several[1], proto=False)
+    beside = [p for p in programs(folder, file) if "hlo" in p["records"]]
+    assert len(beside) == 1 and "profile" in beside[0]["records"]
+    check(beside[0], several[1])
+    tables = sum(bool(v["member"]) for v in several[1].values)
+    assert beside[0]["differences"] == [] and beside[0]["checked"] >= 2 * len(several[1].values) - tables
+
+
+def test_a_profile_that_disagrees(tmp_path):
+    program = Program(random.Random(SEED))
+    (tmp_path / "vm.xplane.pb").write_bytes(profile([program.proto()]))
+    folder = write(tmp_path / "dump", program, proto=False)
+    end, before, after = plant(program, "proto")
+    path = folder / (START + end)
+    path.write_text(path.read_text().replace(before, after, 1))
+    (found,) = programs(folder, tmp_path / "vm.xplane.pb")
+    assert "proto" in {d["code"] for d in found["differences"]}
+
+
+def test_broken_profiles(tmp_path):
+    """Cut at any byte: the byte is said, or it was between two planes."""
+    rng = random.Random(SEED)
+    whole = profile([Program(rng).proto(), Program(rng).proto()])
+    file = tmp_path / "vm.xplane.pb"
+    for cut in rng.sample(range(30, len(whole) - len(field(4, b"worker-0"))), 25):
+        file.write_bytes(whole[:cut])
+        done = run("report", "--json", str(file))
+        if done.returncode == 2:  # the plane with programs is missing as a whole
+            assert b"nothing recognised" in done.stderr or b"protobuf" in done.stderr
+            continue
+        said = [d["text"] for p in json.loads(done.stdout)["programs"] for d in p["differences"] if d["code"] == "broken"]
+        assert said and "vm.xplane.pb: byte " in said[0], (cut, done)
 
 
 def test_memory_space_assignment(tmp_path):

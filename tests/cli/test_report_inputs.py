@@ -29,16 +29,11 @@ def test_unreadable(tmp_path):
     assert done.returncode == 2 and b"missing" in done.stderr
     done = run("report", str(tmp_path / "missing"), str(OOM))
     assert done.returncode == 2 and done.stdout.startswith(b"20.56 GiB")
-    packed = tmp_path / "log.gz"
-    packed.write_bytes(subprocess.run(["gzip", "-c", str(OOM)], stdout=subprocess.PIPE, check=True).stdout)
-    done = run("report", str(packed))
-    assert done.returncode == 2 and b"zcat FILE | tesela report -" in done.stderr
 
 
 MLIR = b"module @jit_f attributes {mhlo.num_partitions = 1 : i32} {\n  func.func public @main() {\n"
 FOREIGN = [
-    (b"\x1f\x8b\x08" + bytes(50), "gzip data", "zcat FILE | tesela report -"),
-    (b"\x28\xb5\x2f\xfd" + bytes(50), "zstd data", "zstdcat FILE | tesela report -"),
+    (b"\xfd7zXZ" + bytes(50), "xz data", "xzcat FILE | tesela report -"),
     (STEP.read_text().encode("utf-16"), "UTF-16 text", "iconv -f UTF-16 -t UTF-8 FILE | tesela report -"),
     (STEP.read_text().encode("utf-16-le"), "UTF-16 text", "iconv -f UTF-16LE -t UTF-8 FILE | tesela report -"),
     (STEP.read_text().encode("utf-16-be"), "UTF-16 text", "iconv -f UTF-16BE -t UTF-8 FILE | tesela report -"),
@@ -166,7 +161,7 @@ def test_a_module_that_comes_twice_is_said(tmp_path):
 
 RUNTIME = [
     "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 16106127360 bytes.\n",
-    "RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 1.00G. That was not possible.\n",
+    "RESOURCE_EXHAUSTED: Error allocating device buffer: no memory.\n",
 ]
 
 

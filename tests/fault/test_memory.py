@@ -9,8 +9,10 @@ message that speaks of memory, nothing on standard output but a part of what the
 TESELA_SWEEP=full fails every allocation; else some hundreds of each command, drawn by TESELA_SEED.
 """
 
+import gzip
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -33,7 +35,11 @@ MOST = 0 if FULL else 200
 FIRST = 30  # so many allocations of each command always fail: where it begins
 
 sys.path.insert(0, str(SOURCE / "tests" / "docs"))
+sys.path.insert(0, str(SOURCE / "tests" / "cli"))
 from doc_blocks import blocks_of  # noqa: E402
+from test_report_compressed import zstd  # noqa: E402
+from test_report_folder import Program, profile  # noqa: E402
+from test_report_runtime import MESSAGES  # noqa: E402
 
 STICK = "f16[1000,200] stick(dim_order=[0,1])"
 TILED = "f32[20,200]{1,0:T(8,128)}"
@@ -111,6 +117,11 @@ report examples/oom_report.txt --top=2
 report examples/oom_report.txt --json
 report --tsv --top=0 examples/step.hlo.txt
 report --timeline --json examples/step.hlo.txt
+report --top=2 oom_report.txt.gz
+report --json <step.hlo.zst
+report --json vm.xplane.pb
+report vm.xplane.pb small.hlo.txt
+report runtime.txt
 report --timeline --max-peak=1GiB examples/step-transposed.hlo.txt
 report --max-peak=1MiB --max-bytes=1MiB --baseline=examples/step-transposed.hlo.txt examples/step.hlo.txt
 report --top=3 examples/step.hlo.txt --by=size
@@ -273,6 +284,12 @@ def inputs(tmp_path_factory):
         "b": {"size": [6], "dtype": "f16", "stick": 0},
     }
     (folder / "small.json").write_text(json.dumps(small))
+    (folder / "oom_report.txt.gz").write_bytes(gzip.compress((SOURCE / "examples" / "oom_report.txt").read_bytes()))
+    (folder / "step.hlo.zst").write_bytes(zstd((SOURCE / "examples" / "step.hlo.txt").read_bytes()))
+    program = Program(random.Random(3))
+    (folder / "vm.xplane.pb").write_bytes(profile([program.proto()]))
+    (folder / "small.hlo.txt").write_text(program.hlo())
+    (folder / "runtime.txt").write_text("".join(text for _, text, *_ in MESSAGES))
     (folder / "oom_report.txt").write_bytes((SOURCE / "examples" / "oom_report.txt").read_bytes())
 
     def make(*words, into=None):

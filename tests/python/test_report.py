@@ -117,8 +117,8 @@ def test_sources_that_are_refused(tmp_path):
     with pytest.raises(tesela.LayoutError, match="nothing recognised"):
         tesela.report("hello\nworld\n")
     packed = tmp_path / "log.gz"
-    packed.write_bytes(b"\x1f\x8b\x08\x00")
-    with pytest.raises(tesela.UnsupportedError, match="gzip"):
+    packed.write_bytes(b"\xfd7zXZ\x00")
+    with pytest.raises(tesela.UnsupportedError, match="xz"):
         tesela.report(packed)
     with pytest.raises(OSError):
         tesela.report(tmp_path)

@@ -17,7 +17,12 @@ from pathlib import Path
 ROW = re.compile(r"^\| `([a-z/]+)` \| ([^|]*)\| [^|]+ \| ([^|]*)\|$", re.M)
 
 # Third-party headers and the only file that may use them.
-THIRD_PARTY = {"jansson.h": "ops/json_in.c"}
+THIRD_PARTY = {
+    "jansson.h": "ops/json_in.c",
+    "zlib.h": "ops/decompress.c",
+    "zstd.h": "ops/decompress.c",
+    "zstd_errors.h": "ops/decompress.c",
+}
 
 # What an operating system has: only these files know one. signal.h is standard C, for handlers of the command.
 SYSTEM = re.compile(r"^(unistd|fcntl|pthread|sched|signal|poll|dirent|dlfcn|io|windows)\.h$|^(sys|linux)/")
