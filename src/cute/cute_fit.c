@@ -9,13 +9,14 @@
  *
  * The first difference is found without enumeration. Both sides are linear in the digits of i, which are the coordinates of B's
  * leaves, plus multiples of floor(linear / period). On a box of digits where no floor jumps, the difference is linear; other boxes
- * are halved. Leaves are cut at the levels, so that most floors of the prediction and of A become linear, or cancel.
+ * are cut where a floor jumps, or in the middle. Boxes that end in the first leaf come first, then those that end in the second, and so
+ * on: a difference is mostly early. Leaves are cut at the levels, so that most floors of the prediction and of A become linear, or cancel.
  */
 #include "cute/cute_algebra.h"
 
-/* Every leaf has an extent of 2 or more and the size is at most 2^60, so 60 leaves and 60 floors on each side are enough. Boxes
- * are halved at most FIT_STEPS times. */
-enum { FIT_LEAVES = 64, FIT_FLOORS = 128, FIT_STEPS = 1 << 18, FIT_EVENTS = 8 };
+/* Every leaf has an extent of 2 or more and the size is at most 2^60, so 60 leaves and 60 floors on each side are enough, and boxes are
+ * halved less than 2 * FIT_LEAVES times on the way to one coordinate. At most FIT_JUMPS cuts at jumps are open, FIT_STEPS boxes are seen. */
+enum { FIT_LEAVES = 64, FIT_FLOORS = 128, FIT_STEPS = 1 << 18, FIT_EVENTS = 8, FIT_JUMPS = 64 };
 
 /* floor((start + sum of digit[j] * part[j]) / period), part[j] in (-period/2, period/2], times jump. */
 typedef struct fit_floor {
@@ -50,7 +51,7 @@ static void cute_add_floor(fit *f, int64_t period, int64_t start, const int64_t 
   fit_floor *made = &f->floor[f->n_floors];
   int64_t gcd = period;
   bool moves = false;
-  for (int32_t j = 0; j < f->n; j++) gcd = tesela__gcd(gcd, parts[j] < 0 ? -parts[j] : parts[j]);
+  for (int32_t j = 0; j < f->n && gcd > 1; j++) gcd = tesela__gcd(gcd, parts[j] < 0 ? -parts[j] : parts[j]);
   period /= gcd;
   start = cute_floor_quotient(start, gcd);
   f->constant += jump * (uint64_t)cute_floor_quotient(start, period);
@@ -118,20 +119,27 @@ static int64_t cute_first_in_linear(const fit *f, const int64_t *low, const int6
   return none;
 }
 
-/* Where to cut digit j of a box, in which it moves this floor most: before the first jump, if the other digits make none there; else in
- * the middle. */
-static int64_t cute_cut_at(const fit *f, const fit_floor *term, const int64_t *low, const int64_t *high, int32_t j) {
-  int64_t least = term->start, part = term->part[j];
+static int64_t cute_middle(int64_t low, int64_t high) { return low + (high - low) / 2; }
+
+/* Where to cut digit j of a box, in which it moves this floor most. If the other digits do not make it jump at the low end: before the
+ * first jump. If they make it jump once: where all of them have jumped. Else, or if that is not in the box: in the middle. */
+static int64_t cute_cut_at(const fit *f, const fit_floor *term, const int64_t *low, const int64_t *high,
+                           int32_t j) {
+  const int64_t part = term->part[j], period = term->period;
+  int64_t least = term->start, highest, steps = INT64_MAX;
   for (int32_t k = 0; k < f->n; k++) least += term->part[k] * low[k];
-  int64_t highest = least;
+  least -= cute_floor_quotient(least, period) * period;
+  highest = least;
   for (int32_t k = 0; k < f->n; k++)
     if (k != j) *(term->part[k] < 0 ? &least : &highest) += term->part[k] * (high[k] - low[k]);
-  const int64_t quotient = cute_floor_quotient(least, term->period);
-  const int64_t steps = part > 0 ? ((quotient + 1) * term->period - 1 - highest) / part
-                                 : (least - quotient * term->period) / -part;
-  if (quotient != cute_floor_quotient(highest, term->period) || steps >= high[j] - low[j])
-    return low[j] + (high[j] - low[j]) / 2;
-  return low[j] + steps;
+  const int64_t base = cute_floor_quotient(least, period) * period;
+  least -= base;
+  highest -= base;
+  if (highest < period)
+    steps = part > 0 ? (period - 1 - highest) / part : least / -part;
+  else if (highest < 2 * period)
+    steps = part > 0 ? (period - 1 - least) / part : (highest - period) / -part;
+  return steps < high[j] - low[j] ? low[j] + steps : cute_middle(low[j], high[j]);
 }
 
 /* Are all floors constant on a box? *floors receives their sum. Otherwise digit *leaf is to be cut after *middle. */
@@ -186,39 +194,37 @@ static int64_t cute_first_in_leaf(const fit *f) {
   return -1;
 }
 
-/* The first coordinate with a difference; the size of B if both sides are equal; -1: undecided after FIT_STEPS. */
-static int64_t cute_first_difference(fit *f) {
+/* The same among those whose highest digit is of leaf `top`; the size of B if both sides are equal there; -1: undecided. */
+static int64_t cute_first_up_to(fit *f, int32_t top) {
   struct {
     int32_t leaf;
-    int64_t high; /* before the cut; 0: the upper half is done */
-    int64_t low, middle;
-  } cut[FIT_LEAVES * 2];
-  int64_t low[FIT_LEAVES], high[FIT_LEAVES], best = f->mode[f->n_modes];
-  int64_t middle = 0;
+    int64_t low, middle, high; /* low and high before the cut, which is after middle */
+  } cut[2 * FIT_LEAVES + FIT_JUMPS];
+  int64_t low[FIT_LEAVES], high[FIT_LEAVES], best = f->mode[f->n_modes], middle = 0;
   int32_t depth = 0, leaf = 0;
-  const int64_t early = f->n > 0 ? cute_first_in_leaf(f) : -1;
-  if (early >= 0) return early;
   for (int32_t j = 0; j < f->n; j++) {
-    low[j] = 0;
-    high[j] = f->extent[j] - 1;
+    low[j] = j == top;
+    high[j] = j <= top ? f->extent[j] - 1 : 0;
   }
   for (;;) {
     int64_t corner = 0;
     uint64_t floors;
     if (f->steps-- == 0) return -1;
-    for (int32_t j = 0; j < f->n; j++) corner += low[j] * f->weight[j];
+    for (int32_t j = 0; j <= top; j++) corner += low[j] * f->weight[j];
     if (corner < best) {
       if (!cute_is_linear(f, low, high, &floors, &leaf, &middle)) {
-        cut[depth].leaf = leaf;
-        cut[depth].low = low[leaf];
-        cut[depth].high = high[leaf];
-        cut[depth].middle = high[leaf] = middle;
-        depth++;
+        if (depth >= FIT_JUMPS) middle = cute_middle(low[leaf], high[leaf]);
+        if (depth == 0 || cut[depth - 1].leaf != leaf || cut[depth - 1].middle >= low[leaf]) {
+          cut[depth].leaf = leaf;
+          cut[depth].low = low[leaf];
+          cut[depth++].high = high[leaf];
+        } /* else the upper part of a cut is cut again: the part below is done */
+        cut[depth - 1].middle = high[leaf] = middle;
         continue;
       }
       best = tesela__min(best, cute_first_in_linear(f, low, high, floors, corner, best));
     }
-    for (; depth > 0; depth--) { /* up to a box whose upper half is left */
+    for (; depth > 0; depth--) { /* up to a box whose upper part is left */
       leaf = cut[depth - 1].leaf;
       if (low[leaf] <= cut[depth - 1].middle) {
         low[leaf] = cut[depth - 1].middle + 1;
@@ -229,6 +235,15 @@ static int64_t cute_first_difference(fit *f) {
     }
     if (depth == 0) return best;
   }
+}
+
+/* The first coordinate with a difference; the size of B if both sides are equal; -1: undecided after FIT_STEPS. */
+static int64_t cute_first_difference(fit *f) {
+  int64_t first = f->n > 0 ? cute_first_in_leaf(f) : -1;
+  if (first >= 0) return first;
+  first = f->mode[f->n_modes];
+  for (int32_t top = 0; top < f->n && first == f->mode[f->n_modes]; top++) first = cute_first_up_to(f, top);
+  return first;
 }
 
 /* ---- levels ---- */

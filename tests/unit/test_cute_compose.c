@@ -254,6 +254,50 @@ static void test_texts(void **unused) {
   }
 }
 
+/* Random layouts of many coordinates, whose floors jump often: the answer at random coordinates, the values that a refusal names. */
+static void test_long_runs(void **unused) {
+  (void)unused;
+  int64_t expressible = 0, refused = 0, undecided = 0;
+  cute_seed();
+  for (int64_t i = cute_cases(20000); i > 0; i--) {
+    tesela_cute layout[2], r;
+    tesela_cute_counter counter;
+    tesela_error err = {.status = TESELA_OK};
+    for (int k = 0; k < 2; k++) {
+      tesela_cute *c = &layout[k];
+      int64_t stride = 1;
+      memset(c, 0, sizeof *c);
+      c->n = 1 + (int32_t)cute_below(5);
+      for (int j = 0; j < c->n; j++) {
+        c->extent[j] = 2 + cute_below(cute_below(2) == 0 ? 12 : 5000);
+        c->stride[j] = cute_below(2) == 0 ? cute_below(200) : stride;
+        stride = stride * c->extent[j] % 100000007;
+      }
+      c->open[0] = c->close[c->n - 1] = 1;
+    }
+    const tesela_cute *a = &layout[0], *b = &layout[1];
+    const tesela_status status = tesela_cute_compose(a, b, &r, &counter, &err);
+    if (status == TESELA_OK) {
+      expressible++;
+      assert_int_equal(cute_size(&r), cute_size(b));
+      for (int k = 0; k < 50; k++) {
+        const int64_t at = cute_below(cute_size(b));
+        assert_int_equal(cute_value(&r, at), cute_value(a, cute_value(b, at)));
+      }
+    } else if (err.reason == TESELA_REASON_NOT_EXPRESSIBLE) {
+      refused++;
+      assert_true(counter.given && counter.index < cute_size(b) && counter.expected != counter.value);
+      assert_int_equal(counter.value, cute_value(a, cute_value(b, counter.index)));
+    } else {
+      undecided++;
+      assert_true(status == TESELA_E_OVERFLOW || status == TESELA_E_LIMIT);
+    }
+  }
+  print_message("%" PRId64 " expressible, %" PRId64 " impossible, %" PRId64 " undecided or beyond 2^60\n",
+                expressible, refused, undecided);
+  assert_true(expressible > 0 && refused > 0);
+}
+
 /* Values below 0 that A does not have: the first coordinate. */
 static void test_below_zero(void **unused) {
   (void)unused;
@@ -276,9 +320,8 @@ static void test_below_zero(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_texts),
-      cmocka_unit_test(test_below_zero),
-      cmocka_unit_test(test_small_compositions),
+      cmocka_unit_test(test_texts),       cmocka_unit_test(test_below_zero),
+      cmocka_unit_test(test_long_runs),   cmocka_unit_test(test_small_compositions),
       cmocka_unit_test(test_composition),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
