@@ -380,6 +380,8 @@ def traced(made, excess, names=2):
         for times in range(4, 0, -1):
             if excess > times * size and (other := traced(made, excess - times * size, names - 1)):
                 return f"{name}+{other}"
+    if names > 1 and made.values and abs(excess - 2 * (made.arena - made.peak)) <= 0.06 * excess:
+        return "pieces under " + max(made.values, key=lambda value: value[1])[0]  # the compiler spreads small arrays, 16 KiB from each other
     return None
 
 

@@ -25,17 +25,22 @@ def observe(made, target, folder):
     """The figures of the compiler by name, and our peaks by memory space."""
     sizes, text = peak_programs.compiled(peak_programs.lower(made, target), folder)
     figures = dict(zip(peak_programs.FIGURES, peak_programs.figures(sizes, folder), strict=True))
-    return figures, {peak["space"]: peak for peak in report("-", text=peak_programs.bare(text))["peak"]}
+    text = peak_programs.bare(text)
+    return figures, {peak["space"]: peak for peak in report("-", text=text)["peak"]}, text
 
 
-def check(name, figures, peaks):
+def check(name, figures, peaks, text):
     """The bytes in use by the buffer assignment are ours; so is what memory_analysis() says, or a named array is the difference."""
     main = peaks[0]
     judge = figures["argument"] + figures["output"] - figures["alias"] + figures["temp"]
     excess = judge - main["bytes"]
     assert near(main["temporary_bytes"], figures["live"]), (name, figures, main)
     assert main["live"][0]["bytes"] == figures["largest"], (name, figures, main)
-    assert near(peaks.get(1, {"bytes": 0})["bytes"], figures["vmem_live"], 4096), (name, figures, peaks.get(1))
+    vector = peaks.get(1, {"bytes": 0})["bytes"]
+    if " conditional(" in text:  # memory space assignment takes back what a branch does not use again though another one does
+        assert 0.97 * figures["vmem_live"] - 4096 <= vector <= figures["vmem"], (name, figures, peaks.get(1))
+    else:
+        assert near(vector, figures["vmem_live"], 4096), (name, figures, peaks.get(1))
     assert near(main["bytes"], judge) or (excess > 0 and figures["excess"]), (name, figures, main)
 
 
