@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs behind tests/data/peak, and random ones: what the TPU's compiler says of their memory once compiled.
+"""The programs of tests/data/peak, and random ones: what the TPU's compiler says of their memory once compiled.
 
 A row of PROGRAMS is a function and its arguments as texts: type, dims, then how the dims are divided over a mesh of 2 x 2 devices ("x",
 "y", "-": whole; only in programs with a mesh), or "host" for memory of the host.
