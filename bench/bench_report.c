@@ -2,10 +2,10 @@
 /*
  * bench_report.c - reading speed of tesela_report, against a memchr walk over the lines of the same bytes.
  *
- * Three texts, made here: HLO of a training step as compilers print it after optimisation (fusions with their
- * bodies, loops, tuples, metadata, constants), the same after the prefix of a log, and a log with a memory
- * report every ten thousand lines. Before anything is timed the totals are checked against what the generator
- * knows.
+ * Four texts, made here: HLO of a training step as compilers print it after optimisation (fusions with their
+ * bodies, loops, tuples, metadata, constants), the same after the prefix of a log, a log with a memory
+ * report every ten thousand lines, and a scheduled module for its peak and its timeline. Before anything is timed the totals are
+ * checked against what the generator knows.
  *
  *   bench_report [MiB of text, default 32]
  */
@@ -21,6 +21,7 @@ typedef struct bench_text {
   char *text;
   size_t n, capacity;
   int64_t arrays; /* that count */
+  int64_t instructions;
   uint32_t random;
 } bench_text;
 
@@ -106,6 +107,47 @@ static void make_hlo(bench_text *out, const char *prefix) {
   put(out, "%s}\n", prefix);
 }
 
+/* ---- a schedule ---------------------------------------------------------------------------------------- */
+
+/* A module whose arrays can be followed: layers with a fusion each, copies to vector memory, updates in place, tuples. */
+static void make_schedule(bench_text *out, const char *prefix) {
+  static const char metadata[] = "metadata={op_name=\"jit(step)/layers/dot_general\" stack_frame_id=41}";
+  int i = 0;
+  put(out,
+      "%sHloModule jit_step, is_scheduled=true, "
+      "entry_computation_layout={(f32[4096,128]{1,0:T(8,128)})->f32[4096,128]{1,0:T(8,128)}}\n\n",
+      prefix);
+  for (; out->n < out->capacity / 2; i++, out->instructions += 5)
+    put(out,
+        "%s%%fused.%d {\n%s  %%p0.%d = f32[4096,128]{1,0:T(8,128)} parameter(0)\n"
+        "%s  %%p1.%d = f32[4096,128]{1,0:T(8,128)} parameter(1)\n"
+        "%s  %%mul.%d = f32[4096,128]{1,0:T(8,128)} multiply(%%p0.%d, %%p1.%d), %s\n"
+        "%s  %%tanh.%d = f32[4096,128]{1,0:T(8,128)} tanh(%%mul.%d), %s\n"
+        "%s  ROOT %%add.%d = f32[4096,128]{1,0:T(8,128)} add(%%tanh.%d, %%p1.%d), %s\n%s}\n%s\n",
+        prefix, i, prefix, i, prefix, i, prefix, i, i, i, metadata, prefix, i, i, metadata, prefix, i, i, i,
+        metadata, prefix, prefix);
+  int fused = i;
+  put(out, "%sENTRY %%main {\n%s  %%x.0 = f32[4096,128]{1,0:T(8,128)} parameter(0)\n", prefix, prefix);
+  out->instructions++;
+  for (i = 0; out->n < out->capacity - 16384; i++, out->instructions += 6)
+    put(out,
+        "%s  %%copy-start.%d = (f32[4096,128]{1,0:T(8,128)S(1)}, f32[4096,128]{1,0:T(8,128)}, u32[]{:S(2)}) "
+        "copy-start(%%x.%d)\n"
+        "%s  %%fusion.%d = f32[4096,128]{1,0:T(8,128)} fusion(%%x.%d, %%x.%d), kind=kLoop, calls=%%fused.%d, "
+        "%s, "
+        "backend_config={\"flag_configs\":[],\"window_config\":{\"kernel_window_bounds\":[\"1\",\"8\"]},"
+        "\"aliasing_operands\":{\"lists\":[]}}\n"
+        "%s  %%copy-done.%d = f32[4096,128]{1,0:T(8,128)S(1)} copy-done(%%copy-start.%d)\n"
+        "%s  %%tuple.%d = (f32[4096,128]{1,0:T(8,128)}, f32[4096,128]{1,0:T(8,128)S(1)}) "
+        "tuple(%%fusion.%d, %%copy-done.%d)\n"
+        "%s  %%gte.%d = f32[4096,128]{1,0:T(8,128)} get-tuple-element(%%tuple.%d), index=0\n"
+        "%s  %%x.%d = f32[4096,128]{1,0:T(8,128)} convolution(%%gte.%d, %%copy-done.%d), "
+        "dim_labels=bf_io->bf, %s\n",
+        prefix, i, i, prefix, i, i, i, i % fused, metadata, prefix, i, i, prefix, i, i, i, prefix, i, i,
+        prefix, i + 1, i, i, metadata);
+  put(out, "%s}\n", prefix);
+}
+
 /* ---- a log --------------------------------------------------------------------------------------------- */
 
 static void make_log(bench_text *out, const char *prefix) {
@@ -166,6 +208,77 @@ static void bench(const char *title, void (*make)(bench_text *out, const char *p
   free(text.text);
 }
 
+/* ---- the peak ------------------------------------------------------------------------------------------ */
+
+typedef struct bench_memory { /* bytes in use, and the most so far */
+  size_t used, most;
+} bench_memory;
+
+enum { BENCH_HEAD = 16 }; /* before each block: its bytes */
+
+static void *take(void *user, size_t size, size_t alignment) {
+  bench_memory *memory = user;
+  char *block = malloc(size + BENCH_HEAD);
+  (void)alignment; /* malloc's is enough */
+  if (!block) return NULL;
+  memcpy(block, &size, sizeof size);
+  memory->used += size;
+  if (memory->used > memory->most) memory->most = memory->used;
+  return block + BENCH_HEAD;
+}
+
+static void give(void *user, void *block) {
+  bench_memory *memory = user;
+  size_t size;
+  if (!block) return;
+  memcpy(&size, (char *)block - BENCH_HEAD, sizeof size);
+  memory->used -= size;
+  free((char *)block - BENCH_HEAD);
+}
+
+/* The peak of a module with all lives and the timeline of its main memory. */
+static void read_peak_in(const bench_text *text, const tesela_allocator *memory) {
+  tesela_report *report;
+  tesela_report_options options = {.peak = 1};
+  if (tesela_report_create(&report, &options, memory, NULL) != TESELA_OK ||
+      tesela_report_feed(report, text->text, text->n, NULL) != TESELA_OK ||
+      tesela_report_finish(report, NULL) != TESELA_OK)
+    exit(1);
+  const tesela_report_peak *peak = tesela_report_peak_at(report, 0);
+  if (!peak || peak->at < 0 || peak->instants < text->instructions / 4) {
+    fputs("a schedule that cannot be followed\n", stderr);
+    exit(1);
+  }
+  int64_t *bytes = memory->alloc(memory->user, (size_t)peak->instants * sizeof *bytes, sizeof *bytes);
+  if (!bytes || tesela_report_timeline(report, 0, peak->instants, bytes, NULL) != TESELA_OK) exit(1);
+  counted += bytes[peak->at];
+  memory->release(memory->user, bytes);
+  tesela_report_destroy(report);
+}
+
+static void read_peak(void *data) {
+  bench_memory memory = {0};
+  read_peak_in(data, &(tesela_allocator){&memory, take, give});
+}
+
+static void bench_peak(size_t size) {
+  bench_text text = {.capacity = size, .text = malloc(size)};
+  if (!text.text) exit(1);
+  make_schedule(&text, "");
+  double kib = (double)text.n / 1024;
+  bench_way ways[] = {{"memchr over the lines, a KiB", walk_lines, kib, 0},
+                      {"peak and timeline, a KiB", read_peak, kib, 0}};
+  bench_compare("scheduled HLO text: peak and timeline", ways, 2, &text);
+  bench_memory memory = {0};
+  read_peak_in(&text, &(tesela_allocator){&memory, take, give});
+  double bytes = (double)memory.most / (double)text.instructions;
+  printf("  %.0f MB/s; %" PRId64 " instructions, %.0f bytes of memory each\n", 1024e3 / ways[1].ns,
+         text.instructions, bytes);
+  bench_figure("report.peak_mb_per_s", 1024e3 / ways[1].ns);
+  bench_figure("report.peak_bytes_per_instruction", bytes);
+  free(text.text);
+}
+
 int main(int argc, char **argv) {
   size_t size = (size_t)(argc > 1 ? atoi(argv[1]) : 32) << 20;
   if (size < 1 << 20) size = 1 << 20;
@@ -173,5 +286,6 @@ int main(int argc, char **argv) {
   bench("HLO text behind the prefix of a log", make_hlo,
         "I0000 00:00:1763718000.123456    4242 hlo_pass.cc:123] ", size);
   bench("a log with memory reports", make_log, "2026-11-21 10:00:00.123456: I train.py:42] ", size);
+  bench_peak(size);
   return counted == 0;
 }

@@ -84,6 +84,15 @@ static void put_space(tesela_sink *j, const report_ask *ask, const tesela_record
   report_put_known(j, "at", space->at >= 0, space->at);
   tesela_put_key_text(j, "instruction", or_null(space->instruction));
   report_put_known(j, "own_peak_bytes", own >= 0, own);
+  bool planned = space->planned_bytes >= 0;
+  report_put_known(j, "planned_bytes", planned, space->planned_bytes);
+  report_put_known(j, "bound_bytes", planned, space->bound_bytes);
+  report_put_known(j, "alignment_bytes", planned, space->alignment_bytes);
+  tesela_put_key_object(j, "lost");
+  report_put_known(j, "by_offsets", planned, space->needs_bytes - space->planned_bytes);
+  report_put_known(j, "by_alignment", planned, space->aligned_bytes);
+  report_put_known(j, "by_lives", planned, space->planned_bytes - space->peak_bytes - space->aligned_bytes);
+  tesela_put_end(j);
   tesela_put_end(j);
 }
 
@@ -102,6 +111,7 @@ static void put_buffer(tesela_sink *j, const tesela_record_program *program,
   report_put_known(j, "stored_bytes", buffer->stored_bytes >= 0, buffer->stored_bytes);
   report_put_known(j, "from", buffer->from >= 0, buffer->from);
   report_put_known(j, "to", buffer->from >= 0, buffer->to);
+  report_put_known(j, "planned_offset", buffer->planned_offset >= 0, buffer->planned_offset);
   tesela_put_key_text(j, "op_name", or_null(buffer->op_name));
   tesela_put_key_text(j, "location", or_null(buffer->location));
   tesela_put_end(j);

@@ -395,6 +395,7 @@
 #include "records/record_list.c"
 #include "records/record_names.c"
 #include "records/record_peak.c"
+#include "records/record_plan.c"
 #include "records/record_proto.c"
 #include "records/record_profile.c"
 #include "records/record_shape.c"

@@ -3,7 +3,7 @@
 # The tests beside the TPU's compiler (tests/tpu), which needs no TPU: in a virtual environment of their own, build/tpu.
 #
 #   tools/tpu.sh [PYTEST ARGUMENT...]     TESELA_SEED chooses other programs (default: the clock)
-#   tools/tpu.sh --write                  writes tests/data/tpu_orders.tsv and tests/data/predict again
+#   tools/tpu.sh --write                  writes tests/data/tpu_orders.tsv, tests/data/predict and tests/data/peak again
 set -eu
 cd "$(dirname "$0")/.."
 

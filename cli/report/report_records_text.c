@@ -28,6 +28,14 @@ static void print_space(const report_view *view, const tesela_record_program *pr
   cli_styled(&view->cli->out, "1", "        fragmentation: ");
   printf("%s; peak %s, needs %s\n", report_bytes(view, lost, bytes),
          report_bytes(view, space->peak_bytes, peak), report_bytes(view, space->needs_bytes, needs));
+  if (space->planned_bytes < 0) return;
+  int64_t avoided = space->needs_bytes - space->planned_bytes;
+  if (avoided <= space->needs_bytes / SMALL)
+    puts(space->bound_bytes == space->planned_bytes ? "        no other offsets need less"
+                                                    : "        no other offsets were found that need less");
+  else
+    printf("        other offsets need %s%s\n", report_bytes(view, space->planned_bytes, bytes),
+           space->bound_bytes == space->planned_bytes ? ", the least" : "");
 }
 
 static void print_buffer(const report_view *view, const tesela_record_buffer *buffer) {

@@ -591,6 +591,9 @@ typedef struct tesela_record_buffer {
   int64_t offset, bytes; ///< in the allocation
   int64_t stored_bytes;  ///< of the shape; -1 for a tuple or a shape that cannot be measured
   int64_t from, to;      ///< first and last instant of its life
+  int32_t carried;       ///< 1: a value that a loop carries (phi); 0: not; -1: the records do not say
+  /// Temporaries: the place in tesela_record_space.planned_bytes, counted through all temporary allocations of its space; -1 without.
+  int64_t planned_offset;
 } tesela_record_buffer;
 
 /// A stay in faster memory that memory space assignment decided. Instants are those of its own schedule.
@@ -614,6 +617,17 @@ typedef struct tesela_record_space {
   bool followed;
   int64_t at;              ///< its first instant; -1 without
   const char *instruction; ///< at that instant; ""
+  /// What the space needs if its temporaries get the offsets `planned_offset`, as tesela_arena_plan finds them: at most needs_bytes.
+  /// Values that share memory by the compiler's records stay together. needs_bytes - planned_bytes is fragmentation that other offsets
+  /// avoid. -1 without live ranges, if the space is not `followed`, for records that do not say what loops carry, and for more than
+  /// 32768 values.
+  int64_t planned_bytes;
+  /// No offsets that are multiples of alignment_bytes need less, up to a piece of that size; -1 where planned_bytes is. Equal to
+  /// planned_bytes: the plan is the best.
+  int64_t bound_bytes;
+  int64_t
+      alignment_bytes; ///< the largest power of two up to 64 KiB that divides all offsets of the compiler's temporaries
+  int64_t aligned_bytes; ///< of bound_bytes - peak_bytes: what rounding sizes up to that alignment costs
 } tesela_record_space;
 
 /// A kind of difference with the number of cases and the first of them.

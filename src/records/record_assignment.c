@@ -62,7 +62,8 @@ static bool read_allocation(tesela__record_file *file, tesela__span line) {
 }
 
 /* "<49 fusion.8{0} (phi) @1>" or "fusion.8[0](#49 @1)" to id, name and member; false if it is neither. */
-static bool read_name(tesela__span text, int64_t *id, tesela__span *name, tesela__span *member) {
+static bool read_name(tesela__span text, int64_t *id, tesela__span *name, tesela__span *member,
+                      int32_t *carried) {
   const char *p = text.text, *end = text.text + text.n;
   bool angle = p < end && *p == '<';
   if (angle && (p++, !tesela__record_number(&p, end, id) || p == end || *p++ != ' ')) return false;
@@ -77,6 +78,7 @@ static bool read_name(tesela__span text, int64_t *id, tesela__span *name, tesela
   }
   *member = tesela__between(start, p);
   if (name->n == 0) return false;
+  *carried = angle ? tesela__looking_at(p, end, " (phi)") : -1;
   if (angle) return true;
   return end - p > 2 && p[0] == '(' && p[1] == '#' && (p += 2, tesela__record_number(&p, end, id));
 }
@@ -99,7 +101,8 @@ static bool read_value(tesela__record_file *file, tesela__span line) {
   const char *end = line.text + line.n, *size = tesela__find(line, " (size="), *p = size;
   tesela__span name, member;
   int64_t id = -1, bytes, offset;
-  bool fits = size && read_name(tesela__between(line.text, size), &id, &name, &member);
+  int32_t carried = -1;
+  bool fits = size && read_name(tesela__between(line.text, size), &id, &name, &member, &carried);
   if (fits) p = size + strlen(" (size=");
   fits = fits && tesela__record_number(&p, end, &bytes) && tesela__looking_at(p, end, ",offset=");
   if (fits) p += strlen(",offset=");
@@ -115,7 +118,9 @@ static bool read_value(tesela__record_file *file, tesela__span line) {
                                .bytes = bytes,
                                .stored_bytes = -1,
                                .from = -1,
-                               .to = -1};
+                               .to = -1,
+                               .carried = carried,
+                               .planned_offset = -1};
   to->space = ((const tesela_record_allocation *)file->program->allocation.items)[last].space;
   to->instruction = tesela__record_text(file->records, name);
   to->shape = tesela__record_text(file->records, tesela__from(line, p + 3));

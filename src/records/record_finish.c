@@ -144,7 +144,9 @@ static bool finish_program(tesela_records *records, tesela__record_program *prog
   tesela_record_stay *stay = program->stay.items;
   for (size_t i = 0; i < program->buffer.n; i++) join_buffer(program, &buffer[i]);
   for (size_t i = 0; i < program->stay.n; i++) join_stay(program, &stay[i]);
-  if (!tesela__record_peaks(records, program) || !tesela__record_check(records, program)) return false;
+  if (!tesela__record_peaks(records, program) || !tesela__record_plan(records, program) ||
+      !tesela__record_check(records, program))
+    return false;
   if (program->buffer.n > 0) qsort(buffer, program->buffer.n, sizeof *buffer, by_record_size);
   told->n_instants = (int64_t)program->instant.n;
   told->instant = program->instant.items;

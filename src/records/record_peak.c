@@ -146,7 +146,14 @@ static tesela_record_space *space_of(tesela_records *records, tesela__record_pro
   for (size_t i = 0; i < program->space.n; i++)
     if (list[i].space == n) return &list[i];
   tesela_record_space *to = tesela__record_more(records, &program->space, sizeof *to);
-  if (to) *to = (tesela_record_space){n, 0, -1, -1, false, -1, ""};
+  if (to)
+    *to = (tesela_record_space){.space = n,
+                                .printed_bytes = -1,
+                                .peak_bytes = -1,
+                                .at = -1,
+                                .instruction = "",
+                                .planned_bytes = -1,
+                                .bound_bytes = -1};
   return to;
 }
 

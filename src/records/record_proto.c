@@ -165,7 +165,9 @@ static void read_assigned(proto_reader *reader, tesela__wire *wire, const tesela
                                  .allocation = (int64_t)allocation,
                                  .stored_bytes = -1,
                                  .from = -1,
-                                 .to = -1};
+                                 .to = -1,
+                                 .carried = -1,
+                                 .planned_offset = -1};
   while (tesela__wire_next(&inside, &part)) {
     int64_t value = (int64_t)(part.value & INT64_MAX);
     if (part.number == 1) buffer.id = value;

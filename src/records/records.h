@@ -10,6 +10,7 @@
  *   record_proto.c       HloProto, by wire.c; record_shape.c: its shapes
  *   record_profile.c     the HloProtos in a profile
  *   record_peak.c        bytes in use over time
+ *   record_plan.c        the least that other offsets would take
  *   record_finish.c      the joined programs
  *   record_check.c       where records do not say the same
  */
@@ -127,6 +128,8 @@ bool tesela__record_compare_profile(tesela_records *records, tesela__record_prog
 /* The buffer assignment of an HloProto against the text, or instead of it. */
 bool tesela__record_compare_proto(tesela_records *records, tesela__record_program *program);
 bool tesela__record_peaks(tesela_records *records, tesela__record_program *program);
+/* Other offsets for temporaries, after the peaks. */
+bool tesela__record_plan(tesela_records *records, tesela__record_program *program);
 bool tesela__record_check(tesela_records *records, tesela__record_program *program);
 
 #endif

@@ -52,14 +52,24 @@ static bool schedule_find_callees(tesela__schedule *s) {
   return true;
 }
 
-/* Release what only reading and the walk need. */
-static void schedule_shrink(tesela__schedule *s) {
-  void **const spare[] = {(void **)&s->names, (void **)&s->shapes, (void **)&s->env,
-                          (void **)&s->pair,  (void **)&s->frame,  (void **)&s->callee};
-  for (size_t i = 0; i < sizeof spare / sizeof spare[0]; i++) {
+static void schedule_release(tesela__schedule *s, void **const *spare, size_t n) {
+  for (size_t i = 0; i < n; i++) {
     tesela__release(&s->memory, *spare[i]);
     *spare[i] = NULL;
   }
+}
+
+/* Release what only reading needs. */
+static void schedule_end_reading(tesela__schedule *s) {
+  void **const spare[] = {(void **)&s->names, (void **)&s->shapes};
+  schedule_release(s, spare, sizeof spare / sizeof spare[0]);
+  s->names_size = s->shapes_size = 0;
+}
+
+/* Release what only the walk needs. */
+static void schedule_shrink(tesela__schedule *s) {
+  void **const spare[] = {(void **)&s->env, (void **)&s->pair, (void **)&s->frame, (void **)&s->callee};
+  schedule_release(s, spare, sizeof spare / sizeof spare[0]);
   s->cap_env = s->cap_pairs = s->cap_frames = s->cap_callees = 0;
 }
 
@@ -67,6 +77,7 @@ bool tesela__schedule_finish(tesela__schedule *s) {
   if (s->inside) tesela__schedule_break(s, 0, "the text ends inside a computation");
   if (s->entry < 0) tesela__schedule_break(s, 0, "the ENTRY computation is missing");
   tesela__schedule_size_tables(s);
+  schedule_end_reading(s);
   if (!s->broken && !schedule_find_callees(s)) return false;
   if (!s->broken && !tesela__schedule_find_reuses(s)) return false;
   if (!s->broken && !tesela__schedule_walk(s)) return false;

@@ -3,8 +3,10 @@
 
 import importlib.metadata
 import pathlib
+import tempfile
 
 import orders
+import peak_programs
 import programs
 
 DATA = pathlib.Path("tests/data")
@@ -54,6 +56,30 @@ def write_programs():
                     out.write("\t".join(map(str, [f"{target}-{number}.{kind}", target, *figures])) + "\n")
 
 
+def keep_peak(folder, name, sizes, text, records):
+    """NAME.hlo; NAME's buffer assignment and live ranges in the folder `dumps`. Returns its line of figures."""
+    (folder / f"{name}.hlo").write_text(peak_programs.bare(text))
+    for ending in ("buffer-assignment", "live-range"):
+        kept = peak_programs.record(records, ending).split("  Live ranges at ")[0]
+        (folder / "dumps" / f"{name}.after_optimizations-{ending}.txt").write_text(kept)
+    return peak_programs.figures(sizes, records)
+
+
+def write_peaks():
+    """tests/data/peak: programs once compiled, their records, and figures.tsv."""
+    folder = DATA / "peak"
+    for old in [*folder.glob("*.hlo"), *folder.glob("dumps/*")]:
+        old.unlink()
+    (folder / "dumps").mkdir(exist_ok=True)
+    with open(folder / "figures.tsv", "w") as out:
+        out.write("\t".join(["program", "target", "tags", *peak_programs.FIGURES]) + "\n")
+        for name, target, made in peak_programs.programs():
+            with tempfile.TemporaryDirectory() as records:
+                sizes, text = peak_programs.compiled(peak_programs.lower(made, target), records)
+                out.write("\t".join(map(str, [name, target, made.tags, *keep_peak(folder, name, sizes, text, records)])) + "\n")
+
+
 if __name__ == "__main__":
     write_orders()
     write_programs()
+    write_peaks()
