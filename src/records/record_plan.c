@@ -12,7 +12,7 @@
  * can be moved as a whole: its plan holds. The largest places that do not overlap, moved one by one, are less than what every plan
  * must hold: their bound holds. Mostly the two are one. The compiler's own plan is kept where ours is not better.
  *
- * Offsets are multiples of the largest power of two that divides all of the compiler's, at most PLAN_ALIGNMENT: the records do not
+ * Offsets are multiples of the largest power of two that divides all of the compiler's, at most RECORD_ALIGNMENT: the records do not
  * say what it keeps to. Sizes are rounded up to it, so that the planner packs whole pieces.
  */
 #include <stdio.h>
@@ -22,10 +22,10 @@
 #include "solve/arena/arena.h"
 
 enum {
-  PLAN_ALIGNMENT = 1 << 16,
-  PLAN_MOST = 1 << 15,     /* values of a memory space; with more there is no plan */
-  PLAN_MEETINGS = 1 << 26, /* pairs of places that are compared */
-  PLAN_EFFORT = 100000,    /* about a tenth of a second for each of two problems */
+  RECORD_ALIGNMENT = 1 << 16,
+  RECORD_MOST = 1 << 15,     /* values of a memory space; with more there is no plan */
+  RECORD_MEETINGS = 1 << 26, /* pairs of places that are compared */
+  RECORD_EFFORT = 100000,    /* about a tenth of a second for each of two problems */
 };
 
 typedef struct plan_place {
@@ -92,7 +92,7 @@ static bool read_places(plan *p) {
   }
   for (size_t i = 0; i < p->program->buffer.n; i++) {
     if (!is_planned(p, &buffer[i])) continue;
-    if (p->n == PLAN_MOST || buffer[i].carried < 0) return false;
+    if (p->n == RECORD_MOST || buffer[i].carried < 0) return false;
     int64_t start = p->base[buffer[i].allocation] + buffer[i].offset;
     p->place[p->n++] = (plan_place){.start = start,
                                     .end = start + buffer[i].bytes,
@@ -102,8 +102,8 @@ static bool read_places(plan *p) {
                                     .carried = buffer[i].carried > 0};
     all |= start;
   }
-  for (p->alignment = 1; p->alignment < PLAN_ALIGNMENT && !(all & p->alignment);) p->alignment *= 2;
-  return p->n > 0 && p->temporary < TESELA__ARENA_MOST / (2 * PLAN_MOST);
+  for (p->alignment = 1; p->alignment < RECORD_ALIGNMENT && !(all & p->alignment);) p->alignment *= 2;
+  return p->n > 0 && p->temporary < TESELA__ARENA_MOST / (2 * RECORD_MOST);
 }
 
 /* Values of one offset and size whose lives touch become one place. */
@@ -150,7 +150,7 @@ static bool tie_overlapping(plan *p, int32_t *alive) {
   for (int32_t i = 0; i < (int32_t)p->n; i++) {
     plan_place *now = &p->place[i];
     int32_t kept = 0;
-    if ((compared += n) > PLAN_MEETINGS) return false;
+    if ((compared += n) > RECORD_MEETINGS) return false;
     for (int32_t k = 0; k < n; k++) {
       plan_place *other = &p->place[alive[k]];
       if (other->to < now->from) continue;
@@ -202,7 +202,7 @@ static tesela_arena_buffer item_of(const plan *p, int64_t bytes, int64_t from, i
 
 /* Functions from here on return false only without memory: sizes and lives are in range. */
 static bool plan_items(plan *p, int32_t n, tesela_arena_facts *facts) {
-  tesela_arena_options options = {.effort = PLAN_EFFORT, .allocator = &p->records->allocator};
+  tesela_arena_options options = {.effort = RECORD_EFFORT, .allocator = &p->records->allocator};
   for (int32_t i = 0; i < n; i++) snprintf(p->item[i].id, sizeof p->item[i].id, "%" PRId32, i);
   return tesela_arena_plan(n, p->item, &options, facts, NULL) == TESELA_OK;
 }
@@ -271,7 +271,7 @@ static bool plan_space(plan *p) {
 bool tesela__record_plan(tesela_records *records, tesela__record_program *program) {
   const tesela_allocator *memory = &records->allocator;
   tesela_record_space *space = program->space.items;
-  uint64_t n = program->buffer.n + 1, most = n < PLAN_MOST ? n : PLAN_MOST;
+  uint64_t n = program->buffer.n + 1, most = n < RECORD_MOST ? n : RECORD_MOST;
   bool fits = true;
   for (size_t i = 0; fits && i < program->space.n; i++) {
     if (!space[i].followed || space[i].at < 0) continue;

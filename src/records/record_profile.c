@@ -11,7 +11,7 @@
 static const char stat_name[] = "Hlo Proto";
 
 /* Field `number` of a message, the first; false if it is not there. */
-static bool find_field(tesela__wire message, uint32_t number, tesela__wire_field *field) {
+static bool wire_field(tesela__wire message, uint32_t number, tesela__wire_field *field) {
   while (tesela__wire_next(&message, field))
     if (field->number == number) return true;
   return false;
@@ -20,7 +20,7 @@ static bool find_field(tesela__wire message, uint32_t number, tesela__wire_field
 /* The value of an entry of a map. */
 static bool enter_map(const tesela__wire *plane, const tesela__wire_field *entry, tesela__wire *value) {
   tesela__wire_field field;
-  if (!find_field(tesela__wire_inside(plane, entry), 2, &field)) return false;
+  if (!wire_field(tesela__wire_inside(plane, entry), 2, &field)) return false;
   *value = tesela__wire_inside(plane, &field);
   return true;
 }
@@ -30,11 +30,11 @@ static bool find_stat(tesela__wire plane, uint64_t *id) {
   tesela__wire_field entry, field;
   tesela__wire stat;
   while (tesela__wire_next(&plane, &entry)) {
-    if (entry.number != 5 || !enter_map(&plane, &entry, &stat) || !find_field(stat, 2, &field)) continue;
+    if (entry.number != 5 || !enter_map(&plane, &entry, &stat) || !wire_field(stat, 2, &field)) continue;
     if (field.type != TESELA__WIRE_BYTES || field.n != sizeof stat_name - 1 ||
         memcmp(field.bytes, stat_name, field.n) != 0)
       continue;
-    *id = find_field(stat, 1, &field) ? field.value : 0;
+    *id = wire_field(stat, 1, &field) ? field.value : 0;
     return true;
   }
   return false;
@@ -46,7 +46,7 @@ static bool read_event(tesela__record_file *file, tesela__wire *event, uint64_t 
   while (tesela__wire_next(event, &field)) {
     if (field.number != 5) continue;
     tesela__wire stat = tesela__wire_inside(event, &field);
-    if (!find_field(stat, 1, &number) || number.value != id || !find_field(stat, 6, &bytes)) continue;
+    if (!wire_field(stat, 1, &number) || number.value != id || !wire_field(stat, 6, &bytes)) continue;
     tesela__wire proto = tesela__wire_inside(event, &bytes);
     if (!tesela__record_open(file, TESELA_RECORD_PROFILE) || !tesela__record_proto_in(file, &proto))
       return false;
