@@ -52,7 +52,9 @@ def command(tmp_path_factory):
     objects = [OBJECTS / f"{file.relative_to(SOURCE / 'cli')}.o" for file in sources]
     flags = ["-std=c11", "-O0", "-Werror", f"-I{SOURCE}/include", f"-I{work}/src"]
     subprocess.run([*cc, *flags, "-c", work / "src/tesela.c", "-o", library], check=True)
-    subprocess.run([*cc, *objects, BUILD / "libtesela_ops.a", library, "-ljansson", "-pthread", "-lm", "-o", toy], check=True)
+    linked = (OBJECTS / "link.txt").read_text().split()  # the command's libraries: those of the system
+    libraries = [one for one in linked[linked.index("../tesela") + 1 :] if not one.startswith("../")]
+    subprocess.run([*cc, *objects, BUILD / "libtesela_ops.a", library, *libraries, "-pthread", "-o", toy], check=True)
 
     def run(*words, code=0, given=None):
         process = subprocess.run([toy, *words], input=given, capture_output=True, text=True, timeout=120)
