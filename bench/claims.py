@@ -55,7 +55,9 @@ def run(bench, build, runs):
     for number in range(1, runs + 1):
         if sys.stderr.isatty():
             print(f"\r\033[K{bench}, run {number} of {runs}", end="", file=sys.stderr, flush=True)
-        done = subprocess.run([build / "bench" / bench], capture_output=True, text=True)
+        script = HERE / f"{bench}.py"
+        words = [sys.executable, script, f"--tesela={build / 'tesela'}"] if script.exists() else [build / "bench" / bench]
+        done = subprocess.run(words, capture_output=True, text=True)
         (build / "bench" / f"{bench}.{number}.log").write_text(done.stdout + done.stderr)
         if done.returncode != 0:
             sys.exit(f"{bench} failed: {done.stderr.strip() or f'status {done.returncode}'}")

@@ -45,10 +45,14 @@ static tesela_status read_problem(tesela_request *q, problem *p) {
   return status == TESELA_OK ? problem_complete(&p->from, &p->to.layout, q->err) : status;
 }
 
+/* The value of a hexadecimal digit; -1 for any other character. */
 static int nibble(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+  static const uint8_t more[256] = {
+      /* one more than the value */
+      ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+      ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+      ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16};
+  return more[(uint8_t)c] - 1;
 }
 
 /* The bytes of a text of hexadecimal digits, two for each; it must have exactly `bytes`. */
@@ -166,7 +170,8 @@ static tesela_status copy(tesela_request *q, const problem *p, uint8_t *dst, uin
   if (status == TESELA_OK) status = read_fill(q, p, &options);
   if (status != TESELA_OK) return status;
   q->field = NULL;
-  status = tesela_plan_create(&plan, &p->to.layout, &p->from.layout, &options, q->err);
+  status = q->plans ? tesela_plan_cache_get(q->plans, &plan, &p->to.layout, &p->from.layout, &options, q->err)
+                    : tesela_plan_create(&plan, &p->to.layout, &p->from.layout, &options, q->err);
   const tesela_run_options run = {.progress = tesela_request_progress, .progress_user = q};
   if (status == TESELA_OK) status = tesela_plan_run(plan, dst, src, &run, q->err);
   tesela_plan_destroy(plan);

@@ -149,9 +149,8 @@ const char relayout_details[] =
     "padding) or .safetensors (any layout, recorded in the metadata as pack does). It is written "
     "under a temporary name in the same folder and renamed when it is complete, so it can replace FILE "
     "itself.\n\n"
-    "Files are mapped, not read, so a file may be larger than the machine's memory. With --memory, a "
-    "copy that changes which dim is contiguous proceeds window by window in small chunks; when more "
-    "than half of SIZE is in memory after a chunk, all pages of both files are released.\n\n"
+    "Files are mapped, so a file may be larger than the machine's memory. With --memory, the tensor is "
+    "copied in parts that are read into buffers of at most SIZE together, and written from there.\n\n"
     "  $ tesela relayout x.npy -o x.tiled --to '{1,0:T(8,128)}'\n"
     "  $ tesela relayout x.tiled -o y.npy --from 'f32[1000,200]{1,0:T(8,128)}' --to '{1,0}'\n"
     "  $ tesela relayout x.npy -o x.raw --to nChw16c";

@@ -33,6 +33,8 @@ static void print_answer(tesela_json_out *out) {
   json_line(out, stdout);
 }
 
+enum { QUERY_PLANS = 64 /* kept from request to request */ };
+
 #define QUERY_LINE_LIMIT ((size_t)16 << 20) /* bytes of a request */
 
 int cmd_query(const cli_context *cli) {
@@ -48,6 +50,7 @@ int cmd_query(const cli_context *cli) {
     tensor_catch_shrinking();
     tensor_catch_stops();
   }
+  (void)tesela_plan_cache_create(&how.plans, QUERY_PLANS, NULL, NULL); /* without memory: no plans are kept */
   line_reader lines = lines_begin(PROCESS_STDIN, QUERY_LINE_LIMIT);
   while (!ferror(stdout)) {
     line_result got = lines_next(&lines, &text, &length);
@@ -66,5 +69,6 @@ int cmd_query(const cli_context *cli) {
   }
   tesela_json_out_free(&out);
   lines_end(&lines);
+  tesela_plan_cache_destroy(how.plans);
   return status;
 }

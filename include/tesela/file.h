@@ -196,13 +196,14 @@ typedef struct tesela_file_item {
 
 /// Options of writing. Zeros are the defaults.
 typedef struct tesela_file_write_options {
-  /// Fill, transform, threads, isa. memory_bytes, if not 0, also bounds the pages of both files in memory: they are
-  /// released when they exceed half of it (at least 1 MiB). The output is written from a buffer for each thread, of about 1 MiB and
-  /// up to 16 MiB, all of them together at most an eighth of memory_bytes, or 64 KiB each. Files with swapped numbers are swapped during the copy; another
+  /// Fill, transform, threads, isa. memory_bytes, if not 0, at least 1 MiB, bounds the buffers of a copy, of all threads together: the
+  /// source is read and the output written in parts of up to 128 MiB. Layouts that cannot be cut into such parts (a swizzle, most joins),
+  /// verify and resume work on mapped files, whose pages are released when they exceed half of it. Without a bound the source
+  /// is mapped, and each thread has a buffer of about 1 MiB, up to 16 MiB. Files with swapped numbers are swapped during the copy; another
   /// transform is then refused. fill_value comes from each item.
   tesela_plan_options plan;
-  /// The source file of the tensors, or NULL. Its texts are kept in a .safetensors, except the layouts of these items, and its
-  /// pages are released by memory_bytes. Required for an item without `from`, unless the output is raw.
+  /// The source file of the tensors, or NULL. Its texts are kept in a .safetensors, except the layouts of these items, and it is
+  /// what memory_bytes reads in parts. Required for an item without `from`, unless the output is raw.
   const tesela_file *source;
   /// Called after each tensor and from time to time, with the bytes of the whole output; a nonzero result stops.
   tesela_progress *progress;

@@ -270,7 +270,9 @@ typedef struct tesela_request {
       *stop; ///< set to other than 0, by any thread or a signal handler: the request fails soon. May be NULL
   /// What the texts of layouts lack: array, dtype, as, definitions; the other members are unused. A request may give them. May be NULL
   const struct tesela_layout_read_options *reading;
-  int64_t reserved[2]; ///< 0: room to grow (base.h)
+  tesela_plan_cache *
+      plans; ///< keeps plans of relayout from request to request; any threads may share it. NULL: each is made anew
+  int64_t reserved[1]; ///< 0: room to grow (base.h)
 
   /// Of a failure: an object that shows the cause, or NULL. Set by the library, freed by tesela_request_free
   tesela_value *counter_example;

@@ -88,6 +88,17 @@ typedef struct tesela__mapping {
 tesela_status tesela__mapping_open(tesela__mapping *mapping, const char *path,
                                    const tesela_allocator *allocator, tesela_error *err);
 void tesela__mapping_close(tesela__mapping *mapping);
+/* Read bytes of the file from byte `at` on, without touching where they are mapped: the process gets no pages for them, and if another
+ * process has truncated the file it is an error (TESELA_E_IO). */
+tesela_status tesela__mapping_read(const tesela__mapping *mapping, int64_t at, void *to, int64_t n,
+                                   tesela_error *err);
+static inline tesela_status tesela__mapping_short(const tesela__mapping *mapping, int64_t at,
+                                                  tesela_error *err) {
+  return tesela__fail(err, TESELA_E_IO, at,
+                      "the source was truncated while it was read: it has %" PRId64
+                      " bytes; expected %" PRId64,
+                      at, mapping->bytes);
+}
 
 /* A file that appears complete or not at all; include/tesela/file.h describes how. */
 typedef struct tesela__output tesela__output;

@@ -13,6 +13,9 @@
 /* Fail with `what` and the text of errno; errno is kept. TESELA_E_IO, or TESELA_E_MEMORY if memory is missing. */
 tesela_status tesela__os_fail(tesela_error *err, tesela_reason reason, const char *what);
 
+/* Fail because `bytes` bytes of a file cannot be mapped, as errno says: ENOMEM is about addresses. */
+tesela_status tesela__os_fail_map(tesela_error *err, int64_t bytes);
+
 /* An empty file without a name, open for reading and writing, in TMPDIR or /var/tmp. -1: errno is set. */
 int tesela__os_unnamed(void);
 

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,6 +25,21 @@ tesela_status tesela__os_fail(tesela_error *err, tesela_reason reason, const cha
       tesela__refuse(err, why == ENOMEM ? TESELA_E_MEMORY : TESELA_E_IO, reason, "%s%s", what, strerror(why));
   errno = why;
   return status;
+}
+
+tesela_status tesela__os_fail_map(tesela_error *err, int64_t bytes) {
+  struct rlimit limit;
+  if (errno != ENOMEM) return tesela__os_fail(err, TESELA_REASON_NONE, "cannot be mapped: ");
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    return tesela__fail(err, TESELA_E_MEMORY, -1,
+                        "the system has no addresses to map its %" PRId64
+                        " bytes (vm.overcommit_memory, vm.max_map_count)",
+                        bytes);
+  return tesela__fail(err, TESELA_E_MEMORY, -1,
+                      "its %" PRId64
+                      " bytes cannot be mapped: the addresses of this process are limited to %" PRIu64
+                      " bytes (ulimit -v)",
+                      bytes, (uint64_t)limit.rlim_cur);
 }
 
 int tesela__os_unnamed(void) {
@@ -91,7 +107,7 @@ static tesela_status map_descriptor(tesela__mapping *mapping, int fd, tesela_err
   *mapping = (tesela__mapping){NULL, info.st_size, fd};
   if (info.st_size == 0) return TESELA_OK;
   void *memory = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_SHARED, fd, 0);
-  if (memory == MAP_FAILED) return tesela__os_fail(err, TESELA_REASON_NONE, "cannot be mapped: ");
+  if (memory == MAP_FAILED) return tesela__os_fail_map(err, info.st_size);
   mapping->data = memory;
   return TESELA_OK;
 }
@@ -116,6 +132,20 @@ tesela_status tesela__mapping_open(tesela__mapping *mapping, const char *path,
   }
   if (!standard && (fd != from || status != TESELA_OK)) close(from);
   return status;
+}
+
+tesela_status tesela__mapping_read(const tesela__mapping *mapping, int64_t at, void *to, int64_t n,
+                                   tesela_error *err) {
+  for (char *next = to; n > 0;) {
+    const ssize_t got = pread((int)mapping->handle, next, (size_t)n, at);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return tesela__os_fail(err, TESELA_REASON_NONE, "the source cannot be read: ");
+    if (got == 0) return tesela__mapping_short(mapping, at, err);
+    next += got;
+    at += got;
+    n -= got;
+  }
+  return TESELA_OK;
 }
 
 void tesela__mapping_close(tesela__mapping *mapping) {

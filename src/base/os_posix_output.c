@@ -147,19 +147,19 @@ static tesela_status make_room(tesela__output *out, tesela_error *err) {
   char what[64];
   out->data = nothing;
   if (out->size == 0) return TESELA_OK;
+  const int64_t size = out->size;
   int reason = reserve(out);
-  void *memory = MAP_FAILED;
   if (reason == 0) {
-    memory = mmap(NULL, (size_t)out->size, PROT_READ | PROT_WRITE, MAP_SHARED, out->fd, 0);
-    reason = memory == MAP_FAILED ? errno : 0;
+    void *memory = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, out->fd, 0);
+    if (memory != MAP_FAILED) {
+      out->data = memory;
+      return TESELA_OK;
+    }
   }
-  if (reason == 0) {
-    out->data = memory;
-    return TESELA_OK;
-  }
-  snprintf(what, sizeof what, "no space for %" PRId64 " bytes: ", out->size);
   out->size = 0;
+  if (reason == 0) return tesela__os_fail_map(err, size);
   errno = reason;
+  snprintf(what, sizeof what, "no space for %" PRId64 " bytes: ", size);
   return tesela__os_fail(err, TESELA_REASON_NONE, what);
 }
 
@@ -270,7 +270,7 @@ static tesela_status write_stream(tesela__output *out, tesela_error *err) {
     else if (n < 0)
       status = tesela__output_fail(err, "");
     if (n > 0) at += n;
-    if (at % (64 * WRITE_BLOCK) < n) tesela__drop_pages(out->data, out->size, false);
+    if (at % (8 * WRITE_BLOCK) < n) tesela__drop_pages(out->data, out->size, false);
   }
   if (out->path && close(fd) != 0 && status == TESELA_OK) status = tesela__output_fail(err, "");
   return status;

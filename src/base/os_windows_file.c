@@ -123,6 +123,22 @@ tesela_status tesela__mapping_open(tesela__mapping *mapping, const char *path,
   return status;
 }
 
+tesela_status tesela__mapping_read(const tesela__mapping *mapping, int64_t at, void *to, int64_t n,
+                                   tesela_error *err) {
+  for (char *next = to; n > 0;) {
+    OVERLAPPED place = {.Offset = (DWORD)at, .OffsetHigh = (DWORD)(at >> 32)};
+    DWORD got = 0;
+    if (!ReadFile((HANDLE)mapping->handle, next, (DWORD)tesela__min(n, WRITE_BLOCK), &got, &place) &&
+        GetLastError() != ERROR_HANDLE_EOF)
+      return tesela__windows_fail(err, GetLastError(), TESELA_REASON_NONE, "the source cannot be read: ");
+    if (got == 0) return tesela__mapping_short(mapping, at, err);
+    next += got;
+    at += got;
+    n -= got;
+  }
+  return TESELA_OK;
+}
+
 void tesela__mapping_close(tesela__mapping *mapping) {
   HANDLE file = (HANDLE)mapping->handle;
   if (mapping->data) UnmapViewOfFile(mapping->data);

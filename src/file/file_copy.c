@@ -203,7 +203,9 @@ tesela_status tesela__file_copy(tesela__file_copies *copies, uint8_t *dst, const
   }
   bool done = !dst;
   tesela_plan_describe(plan, &info);
-  if (dst && info.dst_bytes > FILE_LEAST_WINDOW)
+  if (dst && own.memory_bytes > 0)
+    status = tesela__file_copy_parts(copies, dst, to, src, from, options, &info, &done, err);
+  if (!done && info.dst_bytes > FILE_LEAST_WINDOW)
     status = file_copy_windows(copies, plan, dst, src, &done, err);
   if (!done && copies->keeps) { /* plan again with the most chunks, for the same number of threads */
     tesela_plan_destroy(plan);

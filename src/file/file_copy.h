@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_copy.h - from mapped file to mapped file: plan and run, within a limit on the pages in memory.
+ * file_copy.h - from file to file: plan and run, within a limit on memory.
+ *
+ * With a limit, tensors are copied in parts, whose buffers are all the memory this takes (file_parts.c). Layouts that cannot be cut, such as
+ * swizzled ones, and verification work on the mapped files, within a limit on their pages in memory:
  *
  * Touched pages of a mapped file count as memory of the process (the system maps up to 16 around each page that is
  * read). When they exceed half of the limit, all are dropped: written data is in the file, and needed data is read
@@ -19,6 +22,7 @@ typedef struct tesela__file_copies {
   tesela__output *output; /* NULL: nothing is copied */
   tesela_allocator allocator;
   int64_t bytes_total, bytes_before, bytes_now; /* output bytes: all, of earlier copies, of this one */
+  const tesela__mapping *source;                /* the file that tensors are read from, or NULL */
   const void *in, *out;                         /* whole files, and their bytes */
   int64_t in_bytes, out_bytes;
   bool out_written;
@@ -36,6 +40,13 @@ void tesela__file_copies_end(tesela__file_copies *copies);
 /* Options for work on `bytes` bytes of the output, with progress as a part of these. tesela__file_count: it is done. */
 tesela_run_options tesela__file_watch(tesela__file_copies *copies, int64_t bytes);
 void tesela__file_count(tesela__file_copies *copies);
+
+/* Copy one tensor in parts, if options->memory_bytes and these layouts allow it. *done: that was done, or failed. `info` is that of a plan
+ * of the whole. file_parts.c */
+tesela_status tesela__file_copy_parts(tesela__file_copies *copies, uint8_t *dst, const tesela_layout *to,
+                                      const uint8_t *src, const tesela_layout *from,
+                                      const tesela_plan_options *options, const tesela_plan_info *info,
+                                      bool *done, tesela_error *err);
 
 /* Copy one tensor; `dst` NULL: only plan it. `line`, if not NULL, receives the plan as one line, truncated to fit. */
 tesela_status tesela__file_copy(tesela__file_copies *copies, uint8_t *dst, const tesela_layout *to,

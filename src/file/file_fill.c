@@ -68,7 +68,7 @@ static tesela_status fill_all(tesela__file_writing *w, tesela__file_copies *copi
   const bool recorded = w->options->resume;
   fill_copied copied = {0, 0};
   tesela_status status = TESELA_OK;
-  if (data && w->header_bytes > 0) memcpy(data, w->header, (size_t)w->header_bytes);
+  if (data) status = tesela__output_write(record->output, data, w->header, w->header_bytes, w->err);
   for (int64_t i = 0; i < w->n && status == TESELA_OK; i++) {
     uint8_t *dst = data ? data + w->header_bytes + w->out[i].begin : NULL;
     status = recorded && data ? fill_recorded(w, copies, record, i, dst) : fill_one(w, copies, i, dst);
@@ -89,6 +89,7 @@ static tesela__file_copies fill_copies(const tesela__file_writing *w, tesela__ou
                                 .out_bytes = w->bytes,
                                 .out_written = writes};
   if (source) { /* pages of the caller's memory are never dropped */
+    copies.source = source->mapping.data ? &source->mapping : NULL;
     copies.in = source->mapping.data;
     copies.in_bytes = source->mapping.bytes;
   }

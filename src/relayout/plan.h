@@ -10,6 +10,7 @@
  *   relayout_run.c       all pieces, in chunks on threads
  *   tile.c               one tile of a piece, directly or through a buffer for rows that are not line-aligned
  *   window.c             dst in windows, each copied in a buffer of its own
+ *   part.c               parts of both sides in buffers of their own (part.h)
  *   gather.c             copies that regular loops cannot express
  */
 #ifndef TESELA_SRC_PLAN_H
