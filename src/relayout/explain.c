@@ -137,5 +137,6 @@ tesela_status tesela_plan_explain(const tesela_plan *plan, const tesela_writer *
   if (plan->n_pieces > 0) tesela__puts(&sink, "pieces\n");
   for (int32_t i = 0; i < plan->n_pieces; i++) put_piece(&sink, &plan->piece[i]);
   if (solved) put_verdicts(&sink, plan);
+  tesela__in_place_explain(plan, &sink);
   return tesela__sink_finish(&sink, err);
 }

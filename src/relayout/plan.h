@@ -73,6 +73,19 @@ typedef struct tesela__digit {
   int64_t step, ss, ds;
 } tesela__digit;
 
+/* Each side is an offset plus a function of each coordinate: of digits by decreasing step, the last of step 1, as in layout.h.
+ * They are not refined, so they need not nest with those of the other side. Strides in bits. */
+typedef struct tesela__sums {
+  int32_t n, n_digits;
+  int64_t extent[TESELA_MAX_RANK];
+  struct tesela__sum_digits {
+    int32_t first, n;
+  } dst[TESELA_MAX_RANK], src[TESELA_MAX_RANK];
+  struct tesela__sum_digit {
+    int64_t step, stride;
+  } digit[2 * TESELA_MAX_DIGITS];
+} tesela__sums;
+
 typedef struct tesela__problem {
   const tesela_layout *dst, *src; /* canonical */
   int32_t dst_bits;               /* of an element of dst */
@@ -82,10 +95,13 @@ typedef struct tesela__problem {
   tesela__digit digit[2 * TESELA_MAX_DIGITS];
   int32_t n_replicas; /* of dst */
   tesela__loop replica[TESELA_MAX_DIGITS];
+  tesela__sums sums;
   const char *irregular; /* why only the gather can copy; or NULL */
+  const char *no_sums;   /* why the sides are no sums (then irregular, too); or NULL */
 } tesela__problem;
 
-/* Make the problem of canonical layouts of one shape. Always succeeds, with `irregular` set if loops cannot copy. */
+/* Make the problem of canonical layouts of one shape. Always succeeds, with `irregular` set if loops cannot copy, and `no_sums`
+ * if not even sums of functions describe the sides. */
 void tesela__problem_set(tesela__problem *problem, const tesela_layout *dst, const tesela_layout *src);
 
 /* Call take(data, box) for each box of the elements. False if take returns false, or for too many boxes. */
@@ -266,12 +282,15 @@ void tesela__window_run(const tesela__windows *windows, const tesela_plan *plan,
 /* One more owner: tesela_plan_destroy must be called once more. Any thread. */
 void tesela__plan_retain(tesela_plan *plan);
 
-/* ---- within one buffer (in_place.c) ----------------------------------------------------------------------- */
+/* ---- within one buffer (in_place.h) ----------------------------------------------------------------------- */
 
-/* The values of info.in_place and info.in_place_scratch_bytes for a plan. dst and src are the canonical forms of the
- * plan's layouts, of one shape and with one axis each. tesela_plan_run_in_place itself uses of a plan: the given dst
- * and src (canonical forms do not show padding), fill, fill_pattern, conversion, isa. */
+/* Can a plan run within one buffer? The canonical forms of its layouts, of one shape and with one axis each. */
 bool tesela__in_place_possible(const tesela_layout *dst, const tesela_layout *src);
-int64_t tesela__in_place_scratch_bytes(const tesela_layout *dst, const tesela_layout *src);
+
+/* The scratch that such a run uses. */
+int64_t tesela__in_place_scratch_bytes(const tesela_plan *plan, const tesela__problem *problem);
+
+/* Words for --explain. */
+void tesela__in_place_explain(const tesela_plan *plan, tesela__sink *sink);
 
 #endif

@@ -299,8 +299,8 @@ tesela_status tesela__plan_pieces(tesela_plan *plan, tesela_error *err) {
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
                         "the strides of dst interleave and its digits have padding, which cannot be filled");
   plan->info.in_place = tesela__in_place_possible(&dst, &src);
-  plan->info.in_place_scratch_bytes = plan->info.in_place ? tesela__in_place_scratch_bytes(&dst, &src) : 0;
   tesela__problem_set(&problem, &dst, &src);
+  plan->info.in_place_scratch_bytes = plan->info.in_place ? tesela__in_place_scratch_bytes(plan, &problem) : 0;
   plan->irregular = problem.irregular;
   if (plan->options.solver == TESELA_SOLVER_GATHER || (random && tesela__random(random) % 16 == 0))
     plan->irregular = "requested";

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * in_place_strips.c - strips that lie apart on both sides: each is copied to the scratch, and from there to its places.
+ *
+ *   f32[8192,8192]{1,0} -> {1,0:T(8,128)}    8 rows are a strip: 256 KiB at the same bytes on both sides
+ *   f32[8192,8180]{1,0} -> {1,0:T(8,128)}    8 rows of 32720 bytes become 8 of 32768: the last strip moves first, since each
+ *                                            lies at or after the bytes that it comes from
+ *
+ * A level of strips is a coordinate cut at a common multiple of the largest step of each side, if everything else lies within
+ * one of these parts on both sides. Strips that are too large are cut by another level. The last strip of a level may have less.
+ */
+#include "relayout/in_place.h"
+
+/* ---- finding them ----------------------------------------------------------------------------------------- */
+
+/* Bits that the coordinates reach with these extents, but for coordinate `except`; -1 with negative strides. */
+static int64_t span_of(const tesela__sums *sums, const tesela__sum_digits *side, const int64_t *extent, int32_t except) {
+  int64_t bits = 0;
+  for (int32_t c = 0; c < sums->n; c++) {
+    const int64_t span = c == except ? 0 : tesela__sum_span(sums, side[c], extent[c]);
+    if (span < 0) return -1;
+    bits += span;
+  }
+  return bits;
+}
+
+/* The first digit that is not always 0. */
+static const struct tesela__sum_digit *top_digit(const tesela__sums *sums, tesela__sum_digits digits, int64_t extent) {
+  const struct tesela__sum_digit *digit = &sums->digit[digits.first];
+  while (digit->step > 1 && digit->step >= extent) digit++;
+  return digit;
+}
+
+/* Do parts of `step` values of coordinate c lie apart on a side? *pitch: bits from one to the next. */
+static bool parts_apart(const tesela__sums *sums, const tesela__sum_digits *side, int32_t c, int64_t step, int32_t bits,
+                        int64_t *pitch) {
+  const struct tesela__sum_digit *top = top_digit(sums, side[c], sums->extent[c]);
+  const int64_t others = span_of(sums, side, sums->extent, c), within = tesela__sum_span(sums, side[c], step);
+  if (others < 0 || within < 0 || !tesela__mul(top->stride, step / top->step, pitch)) return false;
+  return others + within + bits <= *pitch;
+}
+
+/* Values of coordinate c whose parts begin at bytes, as few as possible; 0: it cannot be cut. */
+static int64_t least_step(const tesela__sums *sums, int32_t c) {
+  const struct tesela__sum_digit *to = top_digit(sums, sums->dst[c], sums->extent[c]);
+  const struct tesela__sum_digit *from = top_digit(sums, sums->src[c], sums->extent[c]);
+  int64_t step;
+  if (to->stride <= 0 || from->stride <= 0) return 0;
+  if (!tesela__mul(to->step / tesela__gcd(to->step, from->step), from->step, &step)) return 0;
+  for (int32_t k = 0; k < 3 && (step / to->step * to->stride % 8 || step / from->step * from->stride % 8); k++)
+    if (!tesela__mul(step, 2, &step)) return 0;
+  return step < sums->extent[c] ? step : 0;
+}
+
+/* Add a level that cuts the strip into parts of about `wanted` bytes of src. */
+static bool add_strip_level(tesela__pass *pass, int32_t bits, int64_t wanted) {
+  tesela__sums *sums = &pass->sums;
+  for (int32_t c = 0; c < sums->n; c++) {
+    bool cut = sums->extent[c] <= 1;
+    for (int32_t i = 0; i < pass->n_levels; i++) cut = cut || pass->level[i].coordinate == c;
+    const int64_t step = cut ? 0 : least_step(sums, c);
+    int64_t ds, ss;
+    if (step == 0 || !parts_apart(sums, sums->dst, c, step, bits, &ds) || !parts_apart(sums, sums->src, c, step, bits, &ss))
+      continue;
+    const int64_t times = tesela__max(1, tesela__min(wanted * 8 / ss, sums->extent[c] / step));
+    const int64_t n = tesela__ceil_div(sums->extent[c], times * step), last = sums->extent[c] - (n - 1) * times * step;
+    pass->level[pass->n_levels++] = (tesela__strip_level){c, times * step, last, n, times * ds, times * ss};
+    sums->extent[c] = times * step;
+    return true;
+  }
+  return false;
+}
+
+bool tesela__strips_find(tesela__pass *pass, const tesela__sums *sums, int64_t dst, int64_t src, int32_t bits, int64_t wanted,
+                         int64_t most) {
+  pass->kind = TESELA__PASS_STRIPS;
+  pass->sums = *sums;
+  pass->dst = dst;
+  pass->src = src;
+  pass->n_levels = 0;
+  for (;;) {
+    const int64_t span = span_of(&pass->sums, pass->sums.src, pass->sums.extent, -1);
+    if (span < 0 || span_of(&pass->sums, pass->sums.dst, pass->sums.extent, -1) < 0) return false;
+    pass->strip_bytes = (src % 8 + span + bits + 7) / 8;
+    if (pass->strip_bytes <= wanted || pass->n_levels == TESELA__STRIP_LEVELS) break;
+    if (!add_strip_level(pass, bits, wanted)) break;
+  }
+  bool up = dst >= src, down = dst <= src;
+  for (int32_t i = 0; i < pass->n_levels; i++) {
+    up = up && pass->level[i].ds >= pass->level[i].ss;
+    down = down && pass->level[i].ds <= pass->level[i].ss;
+  }
+  pass->backwards = !down;
+  pass->independent = up && down;
+  return (up || down) && pass->strip_bytes <= most;
+}
+
+/* ---- running them ----------------------------------------------------------------------------------------- */
+
+/* The extents of strips that are the last ones of the levels in `last`, a bit each. */
+static void extents_of(const tesela__pass *pass, int32_t last, int64_t *extent) {
+  memcpy(extent, pass->sums.extent, sizeof pass->sums.extent);
+  for (int32_t i = 0; i < pass->n_levels; i++)
+    if (last >> i & 1) extent[pass->level[i].coordinate] = pass->level[i].last;
+}
+
+/* Plan `last` of a pass is for the strips of these extents; NULL if they are as others. */
+tesela_status tesela__strips_prepare(const tesela_plan *plan, const tesela__pass *pass, tesela__pass_plans *plans,
+                                     tesela_error *err) {
+  int64_t extent[TESELA_MAX_RANK];
+  tesela_status status = TESELA_OK;
+  for (int32_t last = 0; last < 1 << pass->n_levels && status == TESELA_OK; last++) {
+    bool wanted = true;
+    for (int32_t i = 0; i < pass->n_levels; i++)
+      wanted = wanted && (!(last >> i & 1) || pass->level[i].last < pass->level[i].step);
+    extents_of(pass, last, extent);
+    if (wanted)
+      status = tesela__part_plan(plan, &pass->sums, extent, pass->dst % 8, pass->src % 8, pass->converts, &plans->plan[last], err);
+  }
+  return status;
+}
+
+typedef struct strips_run {
+  tesela__in_place *run;
+  const tesela__pass *pass;
+  const tesela__pass_plans *plans;
+  int64_t n;
+} strips_run;
+
+/* Strip number k of all. False: stopped. */
+static bool run_strip(const strips_run *s, int64_t k, unsigned char *scratch) {
+  const tesela__pass *pass = s->pass;
+  int64_t dst = pass->dst, src = pass->src;
+  int32_t last = 0;
+  for (int32_t i = pass->n_levels - 1; i >= 0; i--) {
+    const tesela__strip_level *level = &pass->level[i];
+    const int64_t at = k % level->n;
+    k /= level->n;
+    dst += at * level->ds;
+    src += at * level->ss;
+    if (at == level->n - 1 && level->last < level->step) last |= 1 << i;
+  }
+  /* a strip that has less may end where the buffer does */
+  const int64_t bytes = tesela__min(pass->strip_bytes, s->run->plan->info.src_bytes - src / 8);
+  memcpy(scratch, s->run->buffer + src / 8, (size_t)bytes);
+  tesela__part_run(s->plans->plan[last], s->run->buffer + dst / 8, scratch);
+  return tesela__pass_go_on(s->run, bytes);
+}
+
+static void run_strips(void *data, int32_t chunk) {
+  const strips_run *s = data;
+  const tesela__pass *pass = s->pass;
+  const int64_t n = s->n, threads = pass->threads;
+  const int64_t first = n / threads * chunk + tesela__min(n % threads, chunk), end = first + n / threads + (chunk < n % threads);
+  unsigned char *scratch = s->run->scratch + chunk * pass->scratch_bytes;
+  for (int64_t k = first; k < end; k++)
+    if (!run_strip(s, pass->backwards ? n - 1 - k : k, scratch)) return;
+}
+
+void tesela__strips_run(tesela__in_place *run, const tesela__pass *pass, const tesela__pass_plans *plans) {
+  strips_run s = {run, pass, plans, 1};
+  for (int32_t i = 0; i < pass->n_levels; i++) s.n *= pass->level[i].n;
+  tesela__run_chunks(run->options ? run->options->executor : NULL, pass->threads, run_strips, &s);
+}
