@@ -54,7 +54,8 @@ static void make_layout(const char *text, tesela_layout *layout) {
 
 static void run_in_place(void *plan) {
   tesela_error err;
-  if (tesela_plan_run_in_place(plan, buffer, scratch, NULL, &err) != TESELA_OK) race_fail("in place: %s", err.message);
+  if (tesela_plan_run_in_place(plan, buffer, scratch, NULL, &err) != TESELA_OK)
+    race_fail("in place: %s", err.message);
 }
 
 static void check(const place_case *c, const tesela_plan *plan, const tesela_layout *dst) {
@@ -62,7 +63,8 @@ static void check(const place_case *c, const tesela_plan *plan, const tesela_lay
   tesela_plan_info info;
   tesela_error err;
   tesela_plan_describe(plan, &info);
-  if (!info.in_place || info.dst_bytes > BUFFER_BYTES || info.src_bytes > BUFFER_BYTES) race_fail("%s: not in place", c->dst);
+  if (!info.in_place || info.dst_bytes > BUFFER_BYTES || info.src_bytes > BUFFER_BYTES)
+    race_fail("%s: not in place", c->dst);
   memcpy(buffer, from, (size_t)info.src_bytes);
   run_in_place((void *)(uintptr_t)plan);
   if (tesela_plan_run(plan, to, from, NULL, &err) != TESELA_OK) race_fail("%s: %s", c->dst, err.message);
@@ -78,19 +80,21 @@ static void bench_case(const place_case *c, int threads) {
   const tesela_plan_options options = {.threads = threads};
   make_layout(c->dst, &dst);
   make_layout(c->src, &src);
-  if (tesela_plan_create(&plan, &dst, &src, &options, &err) != TESELA_OK) race_fail("%s: %s", c->dst, err.message);
+  if (tesela_plan_create(&plan, &dst, &src, &options, &err) != TESELA_OK)
+    race_fail("%s: %s", c->dst, err.message);
   check(c, plan, &dst);
   tesela_plan_describe(plan, &info);
   const double bytes = (double)(info.bytes_read + info.bytes_written);
   race_plan out_plan = {plan, to, from};
   race_copy copy = {to, from, (size_t)(bytes / 2), threads};
-  racer in = {run_in_place, plan, bytes, {0}}, out = {race_run_plan, &out_plan, bytes, {0}}, nt = {race_nt_copy, &copy, bytes, {0}};
+  racer in = {run_in_place, plan, bytes, {0}}, out = {race_run_plan, &out_plan, bytes, {0}},
+        nt = {race_nt_copy, &copy, bytes, {0}};
   racer *all[] = {&in, &out, &nt};
   race(all, 3, ROUNDS);
   const double times = race_ratio(&out, &in, ROUNDS);
   char name[64];
-  printf("  %-9s %-38s %-34s %d %7.1f %7.1f %6.2f %6.2f %9lld\n", c->kind, c->src, strchr(c->dst, '{'), threads,
-         race_gbs(&in, ROUNDS), race_gbs(&out, ROUNDS), times, race_ratio(&in, &nt, ROUNDS),
+  printf("  %-9s %-38s %-34s %d %7.1f %7.1f %6.2f %6.2f %9lld\n", c->kind, c->src, strchr(c->dst, '{'),
+         threads, race_gbs(&in, ROUNDS), race_gbs(&out, ROUNDS), times, race_ratio(&in, &nt, ROUNDS),
          (long long)info.in_place_scratch_bytes);
   snprintf(name, sizeof name, "in_place.%s_times_%d", c->kind, threads);
   bench_figure(name, times);
@@ -104,7 +108,8 @@ int main(int argc, char **argv) {
   to = race_buffer(BUFFER_BYTES);
   scratch = race_buffer(BUFFER_BYTES / 64 + (1 << 20));
   race_fill(from, BUFFER_BYTES);
-  printf("  %-9s %-38s %-34s th %7s %7s %6s %6s %9s\n", "kind", "src", "dst", "in GB/s", "out", "times", "of NT", "scratch");
+  printf("  %-9s %-38s %-34s th %7s %7s %6s %6s %9s\n", "kind", "src", "dst", "in GB/s", "out", "times",
+         "of NT", "scratch");
   for (int threads = 1; threads <= 2; threads++)
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++)
       if (argc < 2 || strstr(cases[k].src, argv[1])) bench_case(&cases[k], threads);

@@ -403,6 +403,7 @@
 #include "relayout/cache.c"
 #include "relayout/explain.c"
 #include "relayout/gather.c"
+#include "relayout/gather_sums.c"
 #include "relayout/in_place.c"
 #include "relayout/in_place_blocks.c"
 #include "relayout/in_place_cycles.c"

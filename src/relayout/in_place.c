@@ -16,11 +16,11 @@
 #include "relayout/in_place.h"
 
 enum {
-  SCRATCH = 1 << 20,            /* bytes, or a 64th of the tensor */
-  WANTED_STRIP = 256 << 10,     /* bytes; it and its copy are in the second cache together */
-  BYTES_A_THREAD = 2 << 20,     /* moved */
-  PROGRESS_WORK = 65536,        /* steps from place to place plus KiB moved: about 7 ms */
-  PROGRESS_BYTES = 4 << 20      /* of a pass */
+  SCRATCH = 1 << 20,        /* bytes, or a 64th of the tensor */
+  WANTED_STRIP = 256 << 10, /* bytes; it and its copy are in the second cache together */
+  BYTES_A_THREAD = 2 << 20, /* moved */
+  PROGRESS_WORK = 65536,    /* steps from place to place plus KiB moved: about 7 ms */
+  PROGRESS_BYTES = 4 << 20  /* of a pass */
 };
 
 /* ---- the choice ------------------------------------------------------------------------------------------- */
@@ -39,24 +39,29 @@ static int32_t threads_for(const tesela_plan *plan, int64_t bytes) {
   return (int32_t)tesela__max(1, tesela__min(most, 2 * bytes / BYTES_A_THREAD));
 }
 
-static bool strips_found(tesela__method *method, const tesela_plan *plan, const tesela__problem *problem, int64_t limit,
-                         int32_t threads) {
+static bool strips_found(tesela__method *method, const tesela_plan *plan, const tesela__problem *problem,
+                         int64_t limit, int32_t threads) {
   tesela__pass *pass = &method->pass[0];
   const int64_t wanted = tesela__min(WANTED_STRIP, limit);
   if (problem->no_sums || problem->n_replicas || problem->sums.n == 0) return false;
-  if (!tesela__strips_find(pass, &problem->sums, problem->dst_offset, problem->src_offset, plan->dst.bits, wanted, limit))
+  if (!tesela__strips_find(pass, &problem->sums, problem->dst_offset, problem->src_offset, plan->dst.bits,
+                           wanted, limit))
     return false;
   pass->scratch_bytes = (pass->strip_bytes + 63) / 64 * 64;
-  pass->threads = pass->independent ? (int32_t)tesela__max(1, tesela__min(threads, limit / pass->scratch_bytes)) : 1;
+  pass->threads =
+      pass->independent ? (int32_t)tesela__max(1, tesela__min(threads, limit / pass->scratch_bytes)) : 1;
   method->n_passes = 1;
   return pass->scratch_bytes <= limit;
 }
 
-void tesela__in_place_choose(tesela__method *method, const tesela_plan *plan, const tesela__problem *problem) {
+void tesela__in_place_choose(tesela__method *method, const tesela_plan *plan,
+                             const tesela__problem *problem) {
   const int64_t bytes = tesela__max(plan->info.dst_bytes, plan->info.src_bytes);
   const int32_t threads = threads_for(plan, bytes);
   int64_t limit = tesela__max(SCRATCH, bytes / 64);
-  if (plan->options.shuffle) limit = (int64_t)64 << (plan->options.shuffle >> 8) % 8; /* so that small tensors have all kinds of passes */
+  if (plan->options.shuffle)
+    limit =
+        (int64_t)64 << (plan->options.shuffle >> 8) % 8; /* so that small tensors have all kinds of passes */
   method->n_passes = 0;
   method->scratch_bytes = 0;
   if (tesela__is_empty(problem->dst) || is_identity(plan, problem)) return;
@@ -88,34 +93,39 @@ int64_t tesela__in_place_scratch_bytes(const tesela_plan *plan, const tesela__pr
 
 /* ---- parts ------------------------------------------------------------------------------------------------ */
 
-tesela_status tesela__part_plan(const tesela_plan *plan, const tesela__sums *sums, const int64_t *extent, int64_t dst_bit,
-                                int64_t src_bit, bool converts, tesela_plan **part, tesela_error *err) {
+tesela_status tesela__part_plan(const tesela_plan *plan, const tesela__sums *sums, const int64_t *extent,
+                                int64_t dst_bit, int64_t src_bit, bool converts, tesela_plan **part,
+                                tesela_error *err) {
   const int32_t bits = plan->dst.bits;
   const tesela_plan_options options = {.fill = TESELA_FILL_LEAVE,
-                                       .transform = converts ? plan->options.transform : TESELA_TRANSFORM_NONE,
+                                       .transform =
+                                           converts ? plan->options.transform : TESELA_TRANSFORM_NONE,
                                        .threads = 1,
                                        .isa = plan->options.isa,
                                        .shuffle = plan->options.shuffle,
                                        .allocator = &plan->allocator};
   tesela_layout dst, src;
-  tesela_status status = tesela__sums_layout(sums, sums->dst, extent, converts ? plan->dst.dtype : TESELA_DTYPE_NONE, bits, dst_bit,
-                                             &dst, err);
+  tesela_status status = tesela__sums_layout(
+      sums, sums->dst, extent, converts ? plan->dst.dtype : TESELA_DTYPE_NONE, bits, dst_bit, &dst, err);
   if (status == TESELA_OK)
-    status = tesela__sums_layout(sums, sums->src, extent, converts ? plan->src.dtype : TESELA_DTYPE_NONE, bits, src_bit, &src, err);
+    status = tesela__sums_layout(sums, sums->src, extent, converts ? plan->src.dtype : TESELA_DTYPE_NONE,
+                                 bits, src_bit, &src, err);
   return status == TESELA_OK ? tesela_plan_create(part, &dst, &src, &options, err) : status;
 }
 
 void tesela__part_run(const tesela_plan *part, unsigned char *dst, const unsigned char *src) {
   for (int32_t i = 0; i < part->n_pieces; i++)
     tesela__run_tiles(part, &part->piece[i], dst, src, 0, part->piece[i].n_tiles);
-  if (part->irregular) (void)tesela__gather(part, dst, src, NULL, 0, NULL); /* fails only for layouts that no plan has */
+  if (part->irregular)
+    (void)tesela__gather(part, dst, src, NULL, 0, NULL); /* fails only for layouts that no plan has */
 }
 
 /* ---- progress --------------------------------------------------------------------------------------------- */
 
 static bool says_stop(tesela__in_place *run, int64_t done) {
   const tesela_run_options *options = run->options;
-  return options->progress(options->progress_user, tesela__min(done, run->total_bytes), run->total_bytes) != 0;
+  return options->progress(options->progress_user, tesela__min(done, run->total_bytes), run->total_bytes) !=
+         0;
 }
 
 bool tesela__in_place_go_on(tesela__in_place *run, int64_t work) {
@@ -169,7 +179,8 @@ static tesela_status run_passes(tesela__in_place *run, const tesela__method *met
   for (int32_t i = 0; i < method->n_passes && status == TESELA_OK && !atomic_load(&run->stop); i++)
     run_pass(run, &method->pass[i], &plans[i]);
   run->stopped = atomic_load(&run->stop);
-  run->done_bytes = run->n_passes ? tesela__min(run->total_bytes, atomic_load(&run->moved) / run->n_passes) : run->total_bytes;
+  run->done_bytes = run->n_passes ? tesela__min(run->total_bytes, atomic_load(&run->moved) / run->n_passes)
+                                  : run->total_bytes;
   drop_plans(method, plans);
   return status;
 }
@@ -187,7 +198,8 @@ static tesela_status run_method(tesela__in_place *run, const tesela__problem *pr
   if (status != TESELA_OK) return status;
   if (!run->stopped && tesela__in_place_fill(run)) return TESELA_OK;
   return tesela__fail(err, TESELA_E_STOPPED, -1,
-                      "stopped by the progress callback after %" PRId64 " of %" PRId64 " bytes; the buffer holds neither layout",
+                      "stopped by the progress callback after %" PRId64 " of %" PRId64
+                      " bytes; the buffer holds neither layout",
                       tesela__min(run->done_bytes, run->total_bytes), run->total_bytes);
 }
 
@@ -218,7 +230,8 @@ tesela_status tesela_plan_run_in_place(const tesela_plan *plan, void *buffer, vo
                           .total_bytes = dst.bits,
                           .caller = tesela__thread_self(),
                           .next = PROGRESS_BYTES};
-  for (int32_t d = 0; d < dst.rank; d++) run.total_bytes *= dst.shape[d]; /* fits, as the places of a side do */
+  for (int32_t d = 0; d < dst.rank; d++)
+    run.total_bytes *= dst.shape[d]; /* fits, as the places of a side do */
   run.total_bytes = tesela__ceil_div(run.total_bytes, 8);
   return run_method(&run, &problem, err);
 }
@@ -234,20 +247,23 @@ static const char *pass_words(tesela__pass_kind kind) {
   return words[kind];
 }
 
-static void put_pass(tesela__sink *sink, const tesela_plan *plan, const tesela__problem *problem, const tesela__pass *pass) {
+static void put_pass(tesela__sink *sink, const tesela_plan *plan, const tesela__problem *problem,
+                     const tesela__pass *pass) {
   tesela__putf(sink, "  %s", pass_words(pass->kind));
   if (pass->kind == TESELA__PASS_STRIPS) {
     int64_t n = 1;
     for (int32_t i = 0; i < pass->n_levels; i++) n *= pass->level[i].n;
     tesela__putf(sink, ": %" PRId64 " of %" PRId64 " bytes", n, pass->strip_bytes);
-    if (!pass->independent) tesela__puts(sink, pass->backwards ? ", from the last to the first" : ", in order");
+    if (!pass->independent)
+      tesela__puts(sink, pass->backwards ? ", from the last to the first" : ", in order");
   } else if (pass->kind == TESELA__PASS_SWAPS) {
-    tesela__putf(sink, ": %" PRId64 " x %" PRId64 " units of %" PRId64 " bit%s", pass->side, pass->side, pass->unit,
-                 pass->unit == 1 ? "" : "s");
+    tesela__putf(sink, ": %" PRId64 " x %" PRId64 " units of %" PRId64 " bit%s", pass->side, pass->side,
+                 pass->unit, pass->unit == 1 ? "" : "s");
   } else if (pass->kind == TESELA__PASS_BLOCKS) {
     tesela__putf(sink, ": blocks of %" PRId64 " bytes", pass->block_bytes);
   } else if (pass->kind == TESELA__PASS_CYCLES) {
-    tesela__putf(sink, ": units of %" PRId64 " bits", tesela__unit_places(problem->dst, problem->src) * plan->dst.bits);
+    tesela__putf(sink, ": units of %" PRId64 " bits",
+                 tesela__unit_places(problem->dst, problem->src) * plan->dst.bits);
   }
   if (pass->threads > 1) tesela__putf(sink, ", %" PRId32 " threads", pass->threads);
   tesela__putc(sink, '\n');

@@ -18,11 +18,11 @@
 /* ---- passes ----------------------------------------------------------------------------------------------- */
 
 /* Symbol, what a pass does. */
-#define TESELA__PASS_MAP(X)                                                              \
-  X(TESELA__PASS_WHOLE, "everything through the scratch")                                \
-  X(TESELA__PASS_STRIPS, "strips through the scratch")                                   \
-  X(TESELA__PASS_SWAPS, "pairs of blocks change places")                                 \
-  X(TESELA__PASS_BLOCKS, "blocks move along cycles")                                     \
+#define TESELA__PASS_MAP(X)                               \
+  X(TESELA__PASS_WHOLE, "everything through the scratch") \
+  X(TESELA__PASS_STRIPS, "strips through the scratch")    \
+  X(TESELA__PASS_SWAPS, "pairs of blocks change places")  \
+  X(TESELA__PASS_BLOCKS, "blocks move along cycles")      \
   X(TESELA__PASS_CYCLES, "units of elements move along cycles")
 
 typedef enum tesela__pass_kind {
@@ -46,7 +46,7 @@ typedef struct tesela__strip_level {
 /* One pass over the buffer. Offsets and strides in bits. */
 typedef struct tesela__pass {
   tesela__pass_kind kind;
-  bool converts;         /* the plan's conversion is applied by this pass */
+  bool converts; /* the plan's conversion is applied by this pass */
   int32_t threads;
   int64_t scratch_bytes; /* of each thread */
   /* strips: what a strip is, but for its extents along the levels; the levels, outermost first */
@@ -77,12 +77,12 @@ typedef struct tesela__method {
 void tesela__in_place_choose(tesela__method *method, const tesela_plan *plan, const tesela__problem *problem);
 
 /* Make a pass of strips of up to `most` bytes of src, if possible of `wanted`. False: impossible. */
-bool tesela__strips_find(tesela__pass *pass, const tesela__sums *sums, int64_t dst, int64_t src, int32_t bits, int64_t wanted,
-                         int64_t most);
+bool tesela__strips_find(tesela__pass *pass, const tesela__sums *sums, int64_t dst, int64_t src, int32_t bits,
+                         int64_t wanted, int64_t most);
 
 /* Make the passes of a permutation of whole digits, each with up to `limit` bytes of scratch. False: impossible. */
-bool tesela__digits_find(tesela__method *method, const tesela_plan *plan, const tesela__problem *problem, int64_t limit,
-                         int32_t threads);
+bool tesela__digits_find(tesela__method *method, const tesela_plan *plan, const tesela__problem *problem,
+                         int64_t limit, int32_t threads);
 
 /* ---- the run ---------------------------------------------------------------------------------------------- */
 
@@ -91,10 +91,10 @@ struct tesela__place_map;
 /* One run; `work`: done since the last call of progress. */
 typedef struct tesela__in_place {
   const tesela_plan *plan;
-  const tesela_layout *dst, *src; /* canonical */
+  const tesela_layout *dst, *src;    /* canonical */
   const tesela_run_options *options; /* or NULL */
   unsigned char *buffer, *scratch;   /* scratch: or NULL */
-  int64_t done_bytes, total_bytes; /* of elements */
+  int64_t done_bytes, total_bytes;   /* of elements */
   int64_t work;
   bool stopped;
   /* of passes that run on threads */
@@ -111,17 +111,18 @@ typedef struct tesela__pass_plans {
 } tesela__pass_plans;
 
 /* A plan in one thread for a part of the tensor, with padding left alone. */
-tesela_status tesela__part_plan(const tesela_plan *plan, const tesela__sums *sums, const int64_t *extent, int64_t dst_bit,
-                                int64_t src_bit, bool converts, tesela_plan **part, tesela_error *err);
+tesela_status tesela__part_plan(const tesela_plan *plan, const tesela__sums *sums, const int64_t *extent,
+                                int64_t dst_bit, int64_t src_bit, bool converts, tesela_plan **part,
+                                tesela_error *err);
 
 /* Run such a plan with stores through the cache; the bytes from the first to the last of dst and src may overlap. */
 void tesela__part_run(const tesela_plan *part, unsigned char *dst, const unsigned char *src);
 
-tesela_status tesela__strips_prepare(const tesela_plan *plan, const tesela__pass *pass, tesela__pass_plans *plans,
-                                     tesela_error *err);
+tesela_status tesela__strips_prepare(const tesela_plan *plan, const tesela__pass *pass,
+                                     tesela__pass_plans *plans, tesela_error *err);
 void tesela__strips_run(tesela__in_place *run, const tesela__pass *pass, const tesela__pass_plans *plans);
-tesela_status tesela__swaps_prepare(const tesela_plan *plan, const tesela__pass *pass, tesela__pass_plans *plans,
-                                    tesela_error *err);
+tesela_status tesela__swaps_prepare(const tesela_plan *plan, const tesela__pass *pass,
+                                    tesela__pass_plans *plans, tesela_error *err);
 void tesela__swaps_run(tesela__in_place *run, const tesela__pass *pass, const tesela__pass_plans *plans);
 void tesela__blocks_run(tesela__in_place *run, const tesela__pass *pass);
 

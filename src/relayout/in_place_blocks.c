@@ -22,8 +22,8 @@ static void shapes_of(const tesela__pass *pass, shape shapes[3]) {
   shapes[2] = (shape){rest, rest};
 }
 
-static tesela_status prepare_shape(const tesela_plan *plan, const tesela__pass *pass, shape size, int32_t bits,
-                                   tesela_plan **made, tesela_error *err) {
+static tesela_status prepare_shape(const tesela_plan *plan, const tesela__pass *pass, shape size,
+                                   int32_t bits, tesela_plan **made, tesela_error *err) {
   const int64_t x = pass->x, y = pass->y, u = pass->unit, n = u / bits;
   tesela_status status = TESELA_OK;
   for (int32_t step = KEEP; step < STEPS && status == TESELA_OK; step++) {
@@ -40,18 +40,20 @@ static tesela_status prepare_shape(const tesela_plan *plan, const tesela__pass *
       tesela__sums_add_loop(&sums, size.a, y, u);
     }
     tesela__sums_add_loop(&sums, n, bits, bits);
-    status = tesela__part_plan(plan, &sums, sums.extent, 0, 0, pass->converts && step != PUT, &made[step], err);
+    status =
+        tesela__part_plan(plan, &sums, sums.extent, 0, 0, pass->converts && step != PUT, &made[step], err);
   }
   return status;
 }
 
-tesela_status tesela__swaps_prepare(const tesela_plan *plan, const tesela__pass *pass, tesela__pass_plans *plans,
-                                    tesela_error *err) {
+tesela_status tesela__swaps_prepare(const tesela_plan *plan, const tesela__pass *pass,
+                                    tesela__pass_plans *plans, tesela_error *err) {
   shape shapes[3];
   tesela_status status = TESELA_OK;
   shapes_of(pass, shapes);
   for (int32_t i = 0; i < 3 && status == TESELA_OK; i++)
-    if (shapes[i].b > 0) status = prepare_shape(plan, pass, shapes[i], plan->dst.bits, &plans->plan[i * STEPS], err);
+    if (shapes[i].b > 0)
+      status = prepare_shape(plan, pass, shapes[i], plan->dst.bits, &plans->plan[i * STEPS], err);
   return status;
 }
 
@@ -63,15 +65,19 @@ typedef struct swaps_run {
 } swaps_run;
 
 /* Rows of a block that is moved soon. */
-static void prefetch_block(const tesela__pass *pass, const unsigned char *block, int64_t rows, int64_t bytes) {
+static void prefetch_block(const tesela__pass *pass, const unsigned char *block, int64_t rows,
+                           int64_t bytes) {
   for (int64_t i = 0; i < rows; i++)
-    for (int64_t at = 0; at < bytes; at += TESELA__LINE) __builtin_prefetch(block + i * (pass->x / 8) + at, 1, 2);
+    for (int64_t at = 0; at < bytes; at += TESELA__LINE)
+      __builtin_prefetch(block + i * (pass->x / 8) + at, 1, 2);
 }
 
 /* The pair of block (i,j) and block (j,i) of a matrix, i <= j. */
-static void swap_pair(const swaps_run *s, unsigned char *matrix, int64_t i, int64_t j, unsigned char *scratch, bool ahead) {
+static void swap_pair(const swaps_run *s, unsigned char *matrix, int64_t i, int64_t j, unsigned char *scratch,
+                      bool ahead) {
   const tesela__pass *pass = s->pass;
-  const int64_t row = pass->side * pass->x / 8, column = pass->side * pass->y / 8, last = pass->n / pass->side;
+  const int64_t row = pass->side * pass->x / 8, column = pass->side * pass->y / 8,
+                last = pass->n / pass->side;
   tesela_plan *const *plan = &s->plans->plan[(j < last ? 0 : i < last ? 1 : 2) * STEPS];
   unsigned char *a = matrix + i * row + j * column, *b = matrix + j * row + i * column;
   if (ahead && j + 1 < last) {
@@ -96,7 +102,8 @@ static void run_swaps(void *data, int32_t chunk) {
   const swaps_run *s = data;
   const tesela__pass *pass = s->pass;
   const int64_t n = s->n_all, threads = pass->threads, block = pass->side * pass->side * pass->unit / 8 + 1;
-  const int64_t first = n / threads * chunk + tesela__min(n % threads, chunk), end = first + n / threads + (chunk < n % threads);
+  const int64_t first = n / threads * chunk + tesela__min(n % threads, chunk),
+                end = first + n / threads + (chunk < n % threads);
   unsigned char *scratch = s->run->scratch + chunk * pass->scratch_bytes;
   const bool ahead = pass->y == pass->unit && pass->side > 1;
   if (first >= end) return;
@@ -153,7 +160,8 @@ static void move_piece(const blocks_run *b, unsigned char *to, const unsigned ch
 }
 
 /* Move a piece of each block of a group along its cycles; false: stopped. */
-static bool run_group(const blocks_run *b, unsigned char *base, int64_t bytes, unsigned char *marks, unsigned char *kept) {
+static bool run_group(const blocks_run *b, unsigned char *base, int64_t bytes, unsigned char *marks,
+                      unsigned char *kept) {
   const int64_t pitch = b->pass->block_bytes;
   memset(marks, 0, (size_t)tesela__ceil_div(b->n, 8));
   for (int64_t leader = 0; leader < b->n; leader++) {
@@ -175,8 +183,10 @@ static void run_blocks(void *data, int32_t chunk) {
   const blocks_run *b = data;
   const tesela__pass *pass = b->pass;
   const int64_t n = pass->batch * b->n_pieces, threads = pass->threads;
-  const int64_t first = n / threads * chunk + tesela__min(n % threads, chunk), end = first + n / threads + (chunk < n % threads);
-  unsigned char *marks = b->run->scratch + chunk * pass->scratch_bytes, *kept = marks + (b->n + 511) / 512 * 64;
+  const int64_t first = n / threads * chunk + tesela__min(n % threads, chunk),
+                end = first + n / threads + (chunk < n % threads);
+  unsigned char *marks = b->run->scratch + chunk * pass->scratch_bytes,
+                *kept = marks + (b->n + 511) / 512 * 64;
   for (int64_t k = first; k < end; k++) {
     const int64_t at = k % b->n_pieces * pass->piece_bytes;
     unsigned char *base = b->run->buffer + pass->dst / 8 + k / b->n_pieces * b->n * pass->block_bytes + at;
@@ -190,9 +200,11 @@ void tesela__blocks_run(tesela__in_place *run, const tesela__pass *pass) {
   blocks_run b = {.run = run, .pass = pass, .n = 1, .element_bytes = tesela__max(1, plan->dst.bits / 8)};
   for (int32_t i = 0; i < pass->n_digits; i++) b.n *= pass->digit[i].n;
   b.n_pieces = tesela__ceil_div(pass->block_bytes, pass->piece_bytes);
-  if (plan->stream) b.stream = (tesela__stream_fn *)tesela__kernel_find(TESELA__K_STREAM, 0, 0, plan->isa)->fn;
+  if (plan->stream)
+    b.stream = (tesela__stream_fn *)tesela__kernel_find(TESELA__K_STREAM, 0, 0, plan->isa)->fn;
   if (pass->converts && plan->conversion)
     b.convert =
-        (tesela__convert_fn *)tesela__kernel_find(TESELA__K_CONVERT, (int32_t)plan->conversion, 0, plan->isa)->fn;
+        (tesela__convert_fn *)tesela__kernel_find(TESELA__K_CONVERT, (int32_t)plan->conversion, 0, plan->isa)
+            ->fn;
   tesela__run_chunks(run->options ? run->options->executor : NULL, pass->threads, run_blocks, &b);
 }

@@ -43,7 +43,8 @@ static void mark_unit(cycles *c, int64_t place) {
 }
 
 /* Move n neighbours between two units, which do not overlap; places in elements from the two addresses. */
-static void move_elements(const cycles *c, unsigned char *dst, int64_t to, const unsigned char *src, int64_t from, int64_t n) {
+static void move_elements(const cycles *c, unsigned char *dst, int64_t to, const unsigned char *src,
+                          int64_t from, int64_t n) {
   const int64_t bytes = c->bits / 8;
   if (bytes == 0)
     tesela__move(&c->mover, n, dst, to * c->bits, c->bits, src, from * c->bits, c->bits);
@@ -133,7 +134,8 @@ static bool go_cycle(cycles *c, int64_t place) {
 /* ---- everything ------------------------------------------------------------------------------------------- */
 
 bool tesela__cycles_run(tesela__in_place *run) {
-  cycles c = {.run = run, .marks = run->scratch, .mover = tesela__mover_of(run->plan), .bits = run->dst->bits};
+  cycles c = {
+      .run = run, .marks = run->scratch, .mover = tesela__mover_of(run->plan), .bits = run->dst->bits};
   tesela__place_map_set(&c.map, run->dst, run->src);
   if (c.marks) memset(c.marks, 0, (size_t)tesela__marks_bytes(run->dst, run->src));
   return visit_units(&c, go_path) && visit_units(&c, go_cycle);

@@ -22,11 +22,11 @@
 #include "relayout/solve.h"
 
 enum {
-  UNIT = 2048,              /* bytes that are a block without any strips */
-  LEAST_BLOCK = 64,         /* bytes of a block after strips; below, cycles of elements do it */
-  WANTED_BLOCK = 16 << 10,  /* strips are as large as this needs */
+  UNIT = 2048,             /* bytes that are a block without any strips */
+  LEAST_BLOCK = 64,        /* bytes of a block after strips; below, cycles of elements do it */
+  WANTED_BLOCK = 16 << 10, /* strips are as large as this needs */
   LEAST_STRIP = 256 << 10,
-  MOST_PIECE = 64 << 10     /* of a block that moves at a time */
+  MOST_PIECE = 64 << 10 /* of a block that moves at a time */
 };
 
 /* ---- the digits ------------------------------------------------------------------------------------------- */
@@ -94,7 +94,8 @@ static bool swaps_of(tesela__pass *pass, const tesela__box *box, int32_t bits, i
 /* ---- blocks ----------------------------------------------------------------------------------------------- */
 
 /* The pass that moves blocks: the loops outside them, with strides in bits; both sides have the blocks densely. */
-static bool blocks_of(tesela__pass *pass, const tesela__loop *loop, int32_t n_loops, int64_t block, int64_t limit, int32_t threads) {
+static bool blocks_of(tesela__pass *pass, const tesela__loop *loop, int32_t n_loops, int64_t block,
+                      int64_t limit, int32_t threads) {
   int64_t n = 1, batch = 1;
   if (block % 8) return false;
   pass->kind = TESELA__PASS_BLOCKS;
@@ -116,7 +117,8 @@ static bool blocks_of(tesela__pass *pass, const tesela__loop *loop, int32_t n_lo
   pass->batch = batch;
   const int64_t marks = (n / batch + 511) / 512 * 64;
   pass->piece_bytes = tesela__min(pass->block_bytes, MOST_PIECE);
-  if (pass->block_bytes / threads < pass->piece_bytes && batch < threads) /* a thread does a part of each block */
+  if (pass->block_bytes / threads < pass->piece_bytes &&
+      batch < threads) /* a thread does a part of each block */
     pass->piece_bytes = tesela__ceil_div(tesela__ceil_div(pass->block_bytes, threads), 64) * 64;
   pass->scratch_bytes = marks + (pass->piece_bytes + 63) / 64 * 64;
   pass->threads = threads;
@@ -151,7 +153,8 @@ static int64_t divisor_up_to(int64_t n, int64_t most) {
 
 /* Values of each loop that fit among the innermost `room` elements of a side, of at most `loops` loops besides a unit that is
  * contiguous on both sides. */
-static void take_inner(const tesela__box *box, bool src, int64_t room, int32_t loops, int32_t bits, int64_t *taken) {
+static void take_inner(const tesela__box *box, bool src, int64_t room, int32_t loops, int32_t bits,
+                       int64_t *taken) {
   int64_t reach = bits;
   for (int32_t i = 0; i < box->n_loops; i++) taken[i] = 1;
   if (tesela__find_loop(box, bits, bits) >= 0) loops++;
@@ -177,7 +180,7 @@ static bool split_parts(parts *p, const tesela__box *box, int64_t room, side_loo
   p->n = 0;
   for (int32_t i = 0; i < box->n_loops; i++) {
     const tesela__loop *loop = &box->loop[i];
-    const bool s_part = s[i] > 1 && s[i] < loop->n, d_part = d[i] > 1 && d[i] < loop->n;
+    const bool s_part = s[i] > 1 && s[i]<loop->n, d_part = d[i]> 1 && d[i] < loop->n;
     const int64_t cut = s_part && d_part ? tesela__min(s[i], d[i]) : s_part ? s[i] : d_part ? d[i] : loop->n;
     if (p->n + 2 > TESELA_MAX_RANK) return false;
     p->part[p->n++] = (part){cut, loop->ss, loop->ds, 0, 0, s[i] > 1, d[i] > 1};
@@ -212,7 +215,8 @@ static void place_parts(parts *p, int in_s, int in_d, bool by_src, bool second, 
     for (int32_t i = 0; i < p->n; i++) {
       part *x = &p->part[i];
       const int64_t key = by_src ? x->ss : x->ds, best = !next ? INT64_MAX : by_src ? next->ss : next->ds;
-      if ((in_s < 0 || x->in_s == in_s) && (in_d < 0 || x->in_d == in_d) && key > last && key < best) next = x;
+      if ((in_s < 0 || x->in_s == in_s) && (in_d < 0 || x->in_d == in_d) && key > last && key < best)
+        next = x;
     }
     if (!next) return;
     last = by_src ? next->ss : next->ds;
@@ -229,7 +233,8 @@ static bool strips_of(tesela__pass *pass, const parts *p, bool first, int32_t bi
   for (int32_t i = 0; i < p->n; i++) {
     const part *x = &p->part[i];
     if (!(first ? x->in_s : x->in_d)) continue;
-    if (!tesela__sums_add_loop(&sums, x->n, first ? x->first : x->ds, first ? x->ss : x->second)) return false;
+    if (!tesela__sums_add_loop(&sums, x->n, first ? x->first : x->ds, first ? x->ss : x->second))
+      return false;
     reach *= x->n;
   }
   pass->kind = TESELA__PASS_STRIPS;
@@ -263,8 +268,8 @@ static bool stays(const parts *p, bool first) {
   return true;
 }
 
-static bool three_passes(tesela__method *method, const tesela__box *box, int32_t bits, int64_t least, int64_t limit,
-                         int32_t threads) {
+static bool three_passes(tesela__method *method, const tesela__box *box, int32_t bits, int64_t least,
+                         int64_t limit, int32_t threads) {
   int64_t total = bits, reach = bits;
   parts p;
   for (int32_t i = 0; i < box->n_loops; i++) total *= box->loop[i].n;
@@ -287,8 +292,7 @@ static bool three_passes(tesela__method *method, const tesela__box *box, int32_t
       outside[n_outside++] = (tesela__loop){p.part[i].n, p.part[i].first, p.part[i].second};
   method->n_passes = 0;
   tesela__pass *pass = method->pass;
-  if (!stays(&p, true) &&
-      !(strips_of(pass, &p, true, bits, threads) && count_strips(pass, total, box->dst)))
+  if (!stays(&p, true) && !(strips_of(pass, &p, true, bits, threads) && count_strips(pass, total, box->dst)))
     return false;
   pass += !stays(&p, true);
   if (!blocks_of(pass, outside, n_outside, block, limit, threads)) return false;
@@ -304,7 +308,8 @@ static bool three_passes(tesela__method *method, const tesela__box *box, int32_t
 
 /* ---- choice ----------------------------------------------------------------------------------------------- */
 
-static bool unit_blocks(tesela__method *method, const tesela__box *box, int32_t bits, int64_t limit, int32_t threads) {
+static bool unit_blocks(tesela__method *method, const tesela__box *box, int32_t bits, int64_t limit,
+                        int32_t threads) {
   const int32_t i = tesela__find_loop(box, bits, bits);
   if (i < 0 || box->loop[i].n * bits < UNIT * 8) return false;
   tesela__box rest = *box;
@@ -315,17 +320,19 @@ static bool unit_blocks(tesela__method *method, const tesela__box *box, int32_t 
          method->pass[0].n_digits > 0;
 }
 
-bool tesela__digits_find(tesela__method *method, const tesela_plan *plan, const tesela__problem *problem, int64_t limit,
-                         int32_t threads) {
+bool tesela__digits_find(tesela__method *method, const tesela_plan *plan, const tesela__problem *problem,
+                         int64_t limit, int32_t threads) {
   digits_found found;
   const int32_t bits = plan->dst.bits;
   found.n_boxes = 0;
   if (!tesela__problem_boxes(problem, take_box, &found) || found.n_boxes != 1) return false;
   const tesela__box *box = &found.box;
-  if (box->src != box->dst || box->dst % 8 || !is_dense(box, true, bits) || !is_dense(box, false, bits)) return false;
+  if (box->src != box->dst || box->dst % 8 || !is_dense(box, true, bits) || !is_dense(box, false, bits))
+    return false;
   if (unit_blocks(method, box, bits, limit, threads)) return true;
   method->n_passes = 1;
-  if (swaps_of(&method->pass[0], box, bits, limit / threads) && method->pass[0].scratch_bytes * threads <= limit) {
+  if (swaps_of(&method->pass[0], box, bits, limit / threads) &&
+      method->pass[0].scratch_bytes * threads <= limit) {
     method->pass[0].dst = box->dst;
     method->pass[0].threads = threads;
     return true;

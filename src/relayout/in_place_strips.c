@@ -14,7 +14,8 @@
 /* ---- finding them ----------------------------------------------------------------------------------------- */
 
 /* Bits that the coordinates reach with these extents, but for coordinate `except`; -1 with negative strides. */
-static int64_t span_of(const tesela__sums *sums, const tesela__sum_digits *side, const int64_t *extent, int32_t except) {
+static int64_t span_of(const tesela__sums *sums, const tesela__sum_digits *side, const int64_t *extent,
+                       int32_t except) {
   int64_t bits = 0;
   for (int32_t c = 0; c < sums->n; c++) {
     const int64_t span = c == except ? 0 : tesela__sum_span(sums, side[c], extent[c]);
@@ -25,15 +26,16 @@ static int64_t span_of(const tesela__sums *sums, const tesela__sum_digits *side,
 }
 
 /* The first digit that is not always 0. */
-static const struct tesela__sum_digit *top_digit(const tesela__sums *sums, tesela__sum_digits digits, int64_t extent) {
+static const struct tesela__sum_digit *top_digit(const tesela__sums *sums, tesela__sum_digits digits,
+                                                 int64_t extent) {
   const struct tesela__sum_digit *digit = &sums->digit[digits.first];
   while (digit->step > 1 && digit->step >= extent) digit++;
   return digit;
 }
 
 /* Do parts of `step` values of coordinate c lie apart on a side? *pitch: bits from one to the next. */
-static bool parts_apart(const tesela__sums *sums, const tesela__sum_digits *side, int32_t c, int64_t step, int32_t bits,
-                        int64_t *pitch) {
+static bool parts_apart(const tesela__sums *sums, const tesela__sum_digits *side, int32_t c, int64_t step,
+                        int32_t bits, int64_t *pitch) {
   const struct tesela__sum_digit *top = top_digit(sums, side[c], sums->extent[c]);
   const int64_t others = span_of(sums, side, sums->extent, c), within = tesela__sum_span(sums, side[c], step);
   if (others < 0 || within < 0 || !tesela__mul(top->stride, step / top->step, pitch)) return false;
@@ -47,7 +49,8 @@ static int64_t least_step(const tesela__sums *sums, int32_t c) {
   int64_t step;
   if (to->stride <= 0 || from->stride <= 0) return 0;
   if (!tesela__mul(to->step / tesela__gcd(to->step, from->step), from->step, &step)) return 0;
-  for (int32_t k = 0; k < 3 && (step / to->step * to->stride % 8 || step / from->step * from->stride % 8); k++)
+  for (int32_t k = 0; k < 3 && (step / to->step * to->stride % 8 || step / from->step * from->stride % 8);
+       k++)
     if (!tesela__mul(step, 2, &step)) return 0;
   return step < sums->extent[c] ? step : 0;
 }
@@ -60,10 +63,12 @@ static bool add_strip_level(tesela__pass *pass, int32_t bits, int64_t wanted) {
     for (int32_t i = 0; i < pass->n_levels; i++) cut = cut || pass->level[i].coordinate == c;
     const int64_t step = cut ? 0 : least_step(sums, c);
     int64_t ds, ss;
-    if (step == 0 || !parts_apart(sums, sums->dst, c, step, bits, &ds) || !parts_apart(sums, sums->src, c, step, bits, &ss))
+    if (step == 0 || !parts_apart(sums, sums->dst, c, step, bits, &ds) ||
+        !parts_apart(sums, sums->src, c, step, bits, &ss))
       continue;
     const int64_t times = tesela__max(1, tesela__min(wanted * 8 / ss, sums->extent[c] / step));
-    const int64_t n = tesela__ceil_div(sums->extent[c], times * step), last = sums->extent[c] - (n - 1) * times * step;
+    const int64_t n = tesela__ceil_div(sums->extent[c], times * step),
+                  last = sums->extent[c] - (n - 1) * times * step;
     pass->level[pass->n_levels++] = (tesela__strip_level){c, times * step, last, n, times * ds, times * ss};
     sums->extent[c] = times * step;
     return true;
@@ -71,8 +76,8 @@ static bool add_strip_level(tesela__pass *pass, int32_t bits, int64_t wanted) {
   return false;
 }
 
-bool tesela__strips_find(tesela__pass *pass, const tesela__sums *sums, int64_t dst, int64_t src, int32_t bits, int64_t wanted,
-                         int64_t most) {
+bool tesela__strips_find(tesela__pass *pass, const tesela__sums *sums, int64_t dst, int64_t src, int32_t bits,
+                         int64_t wanted, int64_t most) {
   pass->kind = TESELA__PASS_STRIPS;
   pass->sums = *sums;
   pass->dst = dst;
@@ -105,8 +110,8 @@ static void extents_of(const tesela__pass *pass, int32_t last, int64_t *extent) 
 }
 
 /* Plan `last` of a pass is for the strips of these extents; NULL if they are as others. */
-tesela_status tesela__strips_prepare(const tesela_plan *plan, const tesela__pass *pass, tesela__pass_plans *plans,
-                                     tesela_error *err) {
+tesela_status tesela__strips_prepare(const tesela_plan *plan, const tesela__pass *pass,
+                                     tesela__pass_plans *plans, tesela_error *err) {
   int64_t extent[TESELA_MAX_RANK];
   tesela_status status = TESELA_OK;
   for (int32_t last = 0; last < 1 << pass->n_levels && status == TESELA_OK; last++) {
@@ -115,7 +120,8 @@ tesela_status tesela__strips_prepare(const tesela_plan *plan, const tesela__pass
       wanted = wanted && (!(last >> i & 1) || pass->level[i].last < pass->level[i].step);
     extents_of(pass, last, extent);
     if (wanted)
-      status = tesela__part_plan(plan, &pass->sums, extent, pass->dst % 8, pass->src % 8, pass->converts, &plans->plan[last], err);
+      status = tesela__part_plan(plan, &pass->sums, extent, pass->dst % 8, pass->src % 8, pass->converts,
+                                 &plans->plan[last], err);
   }
   return status;
 }
@@ -151,7 +157,8 @@ static void run_strips(void *data, int32_t chunk) {
   const strips_run *s = data;
   const tesela__pass *pass = s->pass;
   const int64_t n = s->n, threads = pass->threads;
-  const int64_t first = n / threads * chunk + tesela__min(n % threads, chunk), end = first + n / threads + (chunk < n % threads);
+  const int64_t first = n / threads * chunk + tesela__min(n % threads, chunk),
+                end = first + n / threads + (chunk < n % threads);
   unsigned char *scratch = s->run->scratch + chunk * pass->scratch_bytes;
   for (int64_t k = first; k < end; k++)
     if (!run_strip(s, pass->backwards ? n - 1 - k : k, scratch)) return;

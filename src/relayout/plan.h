@@ -10,7 +10,7 @@
  *   relayout_run.c       all pieces, in chunks on threads
  *   tile.c               one tile of a piece, directly or through a buffer for rows that are not line-aligned
  *   window.c             dst in windows, each copied in a buffer of its own
- *   gather.c             copies that regular loops cannot express
+ *   gather_sums.c        copies that regular loops cannot express, by tables; gather.c by a walk
  */
 #ifndef TESELA_SRC_PLAN_H
 #define TESELA_SRC_PLAN_H
@@ -205,7 +205,12 @@ struct tesela_plan {
   tesela__tuning tuning;
   int64_t reach; /* most bytes of dst from the first to the last row of a tile whose rows are apart; 0: any */
   bool stream;   /* the buffers are larger than the cache */
-  const char *irregular;     /* why the gather copies everything; NULL: pieces do */
+  const char *irregular; /* why the gather copies everything; NULL: pieces do */
+  bool by_sums;          /* the gather uses the sums, which are set; else it walks through both layouts */
+  tesela__sums sums;
+  int64_t sums_dst, sums_src; /* offsets in bits */
+  int32_t n_replicas;
+  tesela__loop replica[TESELA_MAX_DIGITS];
   bool fill_first;           /* the fills cover elements too, so they precede all copies */
   bool bitwise;              /* elements of some piece share bytes: one thread */
   int32_t n_pieces, n_fills; /* the first n_fills pieces fill padding */
@@ -239,8 +244,10 @@ tesela_status tesela__plan_measure(tesela_plan *plan, tesela_error *err);
 tesela_status tesela__add_piece(tesela_plan *plan, tesela__box *box, bool fill, uint64_t *random,
                                 tesela_error *err);
 
-/* Copy everything by walks through both layouts; padding is filled already, unless dst is swizzled. `done`: bytes
- * reported so far. gather.c */
+/* Copy everything; padding is filled already, unless dst is swizzled. `done`: bytes reported so far. gather.c: by walks through
+ * both layouts; gather_sums.c: by tables, if plan->by_sums. */
+tesela_status tesela__gather_sums(const tesela_plan *plan, unsigned char *dst, const unsigned char *src,
+                                  const tesela_run_options *options, int64_t done, tesela_error *err);
 tesela_status tesela__gather(const tesela_plan *plan, unsigned char *dst, const unsigned char *src,
                              const tesela_run_options *options, int64_t done, tesela_error *err);
 

@@ -155,7 +155,8 @@ static bool other_side(const tesela_layout *layout, int32_t n, const int32_t *di
     return side_of_chain(layout, layout->rank + join, s);
   }
   int64_t weight = 1;
-  for (int32_t i = 0; i < n; i++) weight *= tesela__max(1, layout->shape[dims[i]]); /* fits: a join of the other layout */
+  for (int32_t i = 0; i < n; i++)
+    weight *= tesela__max(1, layout->shape[dims[i]]); /* fits: a join of the other layout */
   s->n = 0;
   for (int32_t i = 0; i < n; i++) {
     side_steps dim;
@@ -163,7 +164,8 @@ static bool other_side(const tesela_layout *layout, int32_t n, const int32_t *di
     weight /= tesela__max(1, layout->shape[dims[i]]);
     for (int32_t k = 0; k < dim.n; k++)
       if (!add_step(s, dim.step[k] * weight, dim.stride[k])) return false;
-    if (layout->shape[dims[i]] > 1 && (dim.n == 0 || dim.step[dim.n - 1] > 1) && !add_step(s, weight, 0)) return false;
+    if (layout->shape[dims[i]] > 1 && (dim.n == 0 || dim.step[dim.n - 1] > 1) && !add_step(s, weight, 0))
+      return false;
   }
   return true;
 }

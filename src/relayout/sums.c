@@ -7,7 +7,8 @@
  */
 #include "relayout/sums.h"
 
-int64_t tesela__sum_at(const tesela__sums *sums, tesela__sum_digits digits, int64_t x, int64_t *stride, int64_t *left) {
+int64_t tesela__sum_at(const tesela__sums *sums, tesela__sum_digits digits, int64_t x, int64_t *stride,
+                       int64_t *left) {
   int64_t offset = 0, most = INT64_MAX;
   const struct tesela__sum_digit *digit = &sums->digit[digits.first];
   for (int32_t i = 0; i < digits.n - 1; i++) {
@@ -44,8 +45,9 @@ bool tesela__sums_add_loop(tesela__sums *sums, int64_t n, int64_t dst_stride, in
   return true;
 }
 
-tesela_status tesela__sums_layout(const tesela__sums *sums, const tesela__sum_digits *side, const int64_t *extent,
-                                  tesela_dtype dtype, int32_t bits, int64_t offset, tesela_layout *layout, tesela_error *err) {
+tesela_status tesela__sums_layout(const tesela__sums *sums, const tesela__sum_digits *side,
+                                  const int64_t *extent, tesela_dtype dtype, int32_t bits, int64_t offset,
+                                  tesela_layout *layout, tesela_error *err) {
   int32_t axis;
   tesela_status status = tesela_layout_begin(layout, dtype, bits, sums->n, extent, err);
   if (status == TESELA_OK) status = tesela_layout_add_axis(layout, "memory", &axis, err);

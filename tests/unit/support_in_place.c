@@ -62,7 +62,8 @@ static void put_bit(unsigned char *to, int64_t bit, int value) {
 }
 
 /* Write an element of j->bits bits. */
-static void put_element(const in_place_job *j, unsigned char *to, int64_t place, const unsigned char *element) {
+static void put_element(const in_place_job *j, unsigned char *to, int64_t place,
+                        const unsigned char *element) {
   for (int b = 0; b < j->bits; b++) put_bit(to, place * j->bits + b, get_bit(element, b));
 }
 
@@ -91,7 +92,8 @@ static void check_bytes(const in_place_job *j, const unsigned char *got, const u
   for (size_t b = 0; b < bytes; b++)
     if (got[b] != want[b]) {
       int64_t place = (int64_t)b * 8 / j->bits, holds = place < j->dst_places ? j->dst[place] : GAP;
-      fail_msg("%s, %s: byte %zu, of place %" PRId64 " (%s %" PRId64 "), is %02x, not %02x", j->name, how, b, place,
+      fail_msg("%s, %s: byte %zu, of place %" PRId64 " (%s %" PRId64 "), is %02x, not %02x", j->name, how, b,
+               place,
                holds >= 0         ? "element"
                : holds == PADDING ? "padding"
                                   : "none",
@@ -133,16 +135,20 @@ void in_place_run(const in_place_job *j, const tesela_plan *plan) {
 static struct {
   const char *words;
   int n;
-} counts[] = {{"nothing moves", 0},       {"everything through the scratch", 0},
-              {"strips through the scratch", 0}, {"pairs of blocks change places", 0},
-              {"blocks move along cycles", 0},   {"units of elements move along cycles", 0}};
+} counts[] = {{"nothing moves", 0},
+              {"everything through the scratch", 0},
+              {"strips through the scratch", 0},
+              {"pairs of blocks change places", 0},
+              {"blocks move along cycles", 0},
+              {"units of elements move along cycles", 0}};
 
 static void count_plan(const tesela_plan *plan) {
   static char text[1 << 16];
   tesela_buffer words = {text, sizeof text, 0};
   tesela_writer to = tesela_buffer_writer(&words);
   OK(tesela_plan_explain(plan, &to, &e_));
-  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) counts[i].n += strstr(text, counts[i].words) != NULL;
+  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+    counts[i].n += strstr(text, counts[i].words) != NULL;
 }
 
 int in_place_count(const char *words) {
@@ -152,7 +158,8 @@ int in_place_count(const char *words) {
   return 0;
 }
 
-void in_place_run_all(const in_place_job *j, const tesela_layout *dst, const tesela_layout *src, int n_random) {
+void in_place_run_all(const in_place_job *j, const tesela_layout *dst, const tesela_layout *src,
+                      int n_random) {
   tesela_error err;
   for (int k = 0; k < 2 + n_random; k++) {
     tesela_plan_options options = j->options;
@@ -161,7 +168,8 @@ void in_place_run_all(const in_place_job *j, const tesela_layout *dst, const tes
     if (!tesela_isa_available(options.isa)) options.isa = TESELA_ISA_BEST;
     options.threads = k < 2 ? 0 : 1 + (int32_t)in_place_below(4);
     options.shuffle = k < 2 ? 0 : in_place_bits() | 1;
-    if (tesela_plan_create(&plan, dst, src, &options, &err) != TESELA_OK) fail_msg("%s: %s", j->name, err.message);
+    if (tesela_plan_create(&plan, dst, src, &options, &err) != TESELA_OK)
+      fail_msg("%s: %s", j->name, err.message);
     count_plan(plan);
     in_place_run(j, plan);
     tesela_plan_destroy(plan);

@@ -34,7 +34,8 @@ void in_place_run(const in_place_job *j, const tesela_plan *plan);
 
 /* The same for plans of every instruction set, of 1 to 4 threads, and `n_random` ones that may use little scratch, so that small
  * tensors have passes that otherwise only large ones have. Counts the methods that the plans explain. */
-void in_place_run_all(const in_place_job *j, const tesela_layout *dst, const tesela_layout *src, int n_random);
+void in_place_run_all(const in_place_job *j, const tesela_layout *dst, const tesela_layout *src,
+                      int n_random);
 
 /* Plans so far whose passes include one with these words. */
 int in_place_count(const char *words);

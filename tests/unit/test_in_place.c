@@ -56,8 +56,8 @@ static void rows_agree_with_the_definition(void **state) {
     for (int fill = TESELA_FILL_ZERO; fill <= TESELA_FILL_VALUE; fill++) {
       tesela_layout dst = in_place_layout(rows[r].dst), src = in_place_layout(rows[r].src);
       int64_t *dst_table = table_of(&dst), *src_table = table_of(&src);
-      in_place_job j = {
-          rows[r].name, dst.axis[0].extent, src.axis[0].extent, dst_table, src_table, dst.bits, {0}};
+      in_place_job j = {rows[r].name, dst.axis[0].extent, src.axis[0].extent, dst_table, src_table, dst.bits,
+                        {0}};
       in_place_draw_options(&j.options, 8);
       j.options.fill = (tesela_fill)fill;
       j.options.transform = rows[r].transform;
@@ -114,17 +114,24 @@ static void large_tensors_have_passes_and_little_scratch(void **state) {
   } methods[] = {
       {"everything fits", "f32[100,200]{0,1}", "f32[100,200]{1,0}", "everything through the scratch\n", 1},
       {"nothing moves", "f32[10000,2000]{1,0}", "f32[10000,2000]{1,0}", "nothing moves\n", 1},
-      {"8 rows become tiles", "f32[8192,8192]{1,0:T(8,128)}", "f32[8192,8192]{1,0}", ": 1024 of 262144 bytes\n", 1},
-      {"on two threads", "f32[8192,8192]{1,0:T(8,128)}", "f32[8192,8192]{1,0}", ": 1024 of 262144 bytes, 2 threads\n", 2},
+      {"8 rows become tiles", "f32[8192,8192]{1,0:T(8,128)}", "f32[8192,8192]{1,0}",
+       ": 1024 of 262144 bytes\n", 1},
+      {"on two threads", "f32[8192,8192]{1,0:T(8,128)}", "f32[8192,8192]{1,0}",
+       ": 1024 of 262144 bytes, 2 threads\n", 2},
       {"tiles with padding", "f32[8190,8180]{1,0:T(8,128)}", "f32[8190,8180]{1,0}",
        ": 1024 of 261760 bytes, from the last to the first\n", 2},
-      {"without padding again", "f32[8190,8180]{1,0}", "f32[8190,8180]{1,0:T(8,128)}", ": 1024 of 262144 bytes, in order\n", 2},
-      {"a square", "f32[8192,8192]{0,1}", "f32[8192,8192]{1,0}", "change places: 64 x 64 units of 32 bits\n", 1},
+      {"without padding again", "f32[8190,8180]{1,0}", "f32[8190,8180]{1,0:T(8,128)}",
+       ": 1024 of 262144 bytes, in order\n", 2},
+      {"a square", "f32[8192,8192]{0,1}", "f32[8192,8192]{1,0}", "change places: 64 x 64 units of 32 bits\n",
+       1},
       {"squares of nibbles", "s4[3,8192,8192]{1,2,0:E(4)}", "s4[3,8192,8192]{2,1,0:E(4)}",
        "change places: 512 x 512 units of 4 bits, 4 threads\n", 4},
-      {"a rectangle", "f32[8192,4096]{0,1}", "f32[8192,4096]{1,0}", "move along cycles: blocks of 32768 bytes\n", 1},
-      {"few columns", "f32[20000000,3]{0,1}", "f32[20000000,3]{1,0}", "move along cycles: blocks of 640000 bytes\n", 1},
-      {"rows of 8 KiB", "f32[500,300,2048]{2,0,1}", "f32[500,300,2048]{2,1,0}", "move along cycles: blocks of 8192 bytes\n", 1},
+      {"a rectangle", "f32[8192,4096]{0,1}", "f32[8192,4096]{1,0}",
+       "move along cycles: blocks of 32768 bytes\n", 1},
+      {"few columns", "f32[20000000,3]{0,1}", "f32[20000000,3]{1,0}",
+       "move along cycles: blocks of 640000 bytes\n", 1},
+      {"rows of 8 KiB", "f32[500,300,2048]{2,0,1}", "f32[500,300,2048]{2,1,0}",
+       "move along cycles: blocks of 8192 bytes\n", 1},
       {"steps that do not nest", "f32[8184,8000]{1,0:T(8,128)}", "f32[8184,8000]{1,0:T(6,100)}",
        ": 341 of 768000 bytes, from the last to the first\n", 1},
   };
@@ -135,10 +142,12 @@ static void large_tensors_have_passes_and_little_scratch(void **state) {
     tesela_plan_info info;
     OK(tesela_plan_create(&plan, &dst, &src, &options, &e_));
     tesela_plan_describe(plan, &info);
-    if (!strstr(explained(plan), methods[r].words)) fail_msg("%s: not \"%s\" in\n%s", methods[r].name, methods[r].words, explained(plan));
+    if (!strstr(explained(plan), methods[r].words))
+      fail_msg("%s: not \"%s\" in\n%s", methods[r].name, methods[r].words, explained(plan));
     int64_t bytes = info.src_bytes > info.dst_bytes ? info.src_bytes : info.dst_bytes;
     if (info.in_place_scratch_bytes > 1 << 20 && info.in_place_scratch_bytes > bytes / 64)
-      fail_msg("%s: %" PRId64 " bytes of scratch for %" PRId64, methods[r].name, info.in_place_scratch_bytes, bytes);
+      fail_msg("%s: %" PRId64 " bytes of scratch for %" PRId64, methods[r].name, info.in_place_scratch_bytes,
+               bytes);
     tesela_plan_destroy(plan);
   }
 }
@@ -263,12 +272,14 @@ static void progress_is_told_and_may_stop(void **state) {
       tesela_plan_info info;
       OK(tesela_plan_create(&plan, &dst, &src, &how, &e_));
       tesela_plan_describe(plan, &info);
-      unsigned char *buffer = malloc((size_t)(n_rows * n_cols)), *scratch = malloc((size_t)info.in_place_scratch_bytes);
+      unsigned char *buffer = malloc((size_t)(n_rows * n_cols)),
+                    *scratch = malloc((size_t)info.in_place_scratch_bytes);
       assert_true(buffer && scratch);
       watch w = {.stop_at = stop_at, .total = n_rows * n_cols};
       const tesela_run_options options = {.progress = watch_progress, .progress_user = &w};
       for (int64_t p = 0; p < n_rows * n_cols; p++) buffer[p] = in_place_byte(p, 0);
-      tesela_status status = tesela_plan_run_in_place(plan, buffer, runs[r].scratch ? scratch : NULL, &options, NULL);
+      tesela_status status =
+          tesela_plan_run_in_place(plan, buffer, runs[r].scratch ? scratch : NULL, &options, NULL);
       AGREE(runs[r].name, status, stop_at ? TESELA_E_STOPPED : TESELA_OK);
       if (stop_at)
         AGREE(runs[r].name, w.calls, stop_at);

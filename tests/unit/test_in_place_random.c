@@ -215,7 +215,8 @@ static void random_pair(uint64_t seed) {
   if (in_place_product(rank, shape) == 0) return; /* a row has no elements */
   in_place_draw_options(&j.options, bits);
   tesela_layout to = build(&dst), from = build(&src);
-  if (j.options.transform == TESELA_TRANSFORM_SWAP && bits < 128) to.dtype = from.dtype = unsigned_of(bits / 8);
+  if (j.options.transform == TESELA_TRANSFORM_SWAP && bits < 128)
+    to.dtype = from.dtype = unsigned_of(bits / 8);
   if (bits == 128) j.options.transform = TESELA_TRANSFORM_NONE;
   fill_table(&dst, dst_table);
   fill_table(&src, src_table);
@@ -234,9 +235,11 @@ static void random_permutation(uint64_t seed) {
   enum { LEAST = 2, MOST_EXTENT = 24 };
   static int64_t dst_table[MOST_PLACES], src_table[MOST_PLACES];
   char name[64];
-  int64_t shape[MOST_DIMS], dst_stride[MOST_DIMS], src_stride[MOST_DIMS], order[MOST_DIMS], index[MOST_DIMS] = {0}, n = 1;
+  int64_t shape[MOST_DIMS], dst_stride[MOST_DIMS], src_stride[MOST_DIMS], order[MOST_DIMS],
+      index[MOST_DIMS] = {0}, n = 1;
   in_place_begin(seed);
-  int rank = 2 + (int)in_place_below(MOST_DIMS - 1), bits = 1 << in_place_below(8), alike = (int)in_place_below(rank);
+  int rank = 2 + (int)in_place_below(MOST_DIMS - 1), bits = 1 << in_place_below(8),
+      alike = (int)in_place_below(rank);
   for (int d = 0; d < rank; d++) {
     shape[d] = LEAST + in_place_below(MOST_PLACES / n > MOST_EXTENT * 4 ? MOST_EXTENT : 2);
     if (d > 0 && d == alike) shape[d] = shape[d - 1]; /* two that may change places */
@@ -291,7 +294,8 @@ static void random_permutations_agree_with_the_definition(void **state) {
                                       "units of elements move along cycles"};
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
     printf("cases: %d in place, %s\n", in_place_count(words[i]), words[i]);
-    if (!text && in_place_count(words[i]) < 60) fail_msg("only %d plans with: %s", in_place_count(words[i]), words[i]);
+    if (!text && in_place_count(words[i]) < 60)
+      fail_msg("only %d plans with: %s", in_place_count(words[i]), words[i]);
   }
 }
 
