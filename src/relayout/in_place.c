@@ -33,7 +33,7 @@ static bool is_identity(const tesela_plan *plan, const tesela__problem *problem)
   return true;
 }
 
-static int32_t threads_for(const tesela_plan *plan, int64_t bytes) {
+static int32_t threads_in_place(const tesela_plan *plan, int64_t bytes) {
   const int32_t most = plan->options.threads ? plan->options.threads : tesela__cpu_count();
   if (plan->options.shuffle) return most;
   return (int32_t)tesela__max(1, tesela__min(most, 2 * bytes / BYTES_A_THREAD));
@@ -57,7 +57,7 @@ static bool strips_found(tesela__method *method, const tesela_plan *plan, const 
 void tesela__in_place_choose(tesela__method *method, const tesela_plan *plan,
                              const tesela__problem *problem) {
   const int64_t bytes = tesela__max(plan->info.dst_bytes, plan->info.src_bytes);
-  const int32_t threads = threads_for(plan, bytes);
+  const int32_t threads = threads_in_place(plan, bytes);
   int64_t limit = tesela__max(SCRATCH, bytes / 64);
   if (plan->options.shuffle)
     limit =
@@ -161,7 +161,7 @@ static tesela_status run_whole(tesela__in_place *run, tesela_error *err) {
   return tesela_plan_run(run->plan, run->buffer, run->scratch, run->options, err);
 }
 
-static void run_pass(tesela__in_place *run, const tesela__pass *pass, const tesela__pass_plans *plans) {
+static void run_one_pass(tesela__in_place *run, const tesela__pass *pass, const tesela__pass_plans *plans) {
   if (pass->kind == TESELA__PASS_STRIPS) tesela__strips_run(run, pass, plans);
   if (pass->kind == TESELA__PASS_SWAPS) tesela__swaps_run(run, pass, plans);
   if (pass->kind == TESELA__PASS_BLOCKS) tesela__blocks_run(run, pass);
@@ -177,7 +177,7 @@ static tesela_status run_passes(tesela__in_place *run, const tesela__method *met
   }
   run->n_passes = method->n_passes;
   for (int32_t i = 0; i < method->n_passes && status == TESELA_OK && !atomic_load(&run->stop); i++)
-    run_pass(run, &method->pass[i], &plans[i]);
+    run_one_pass(run, &method->pass[i], &plans[i]);
   run->stopped = atomic_load(&run->stop);
   run->done_bytes = run->n_passes ? tesela__min(run->total_bytes, atomic_load(&run->moved) / run->n_passes)
                                   : run->total_bytes;

@@ -89,7 +89,7 @@ static void swap_pair(const swaps_run *s, unsigned char *matrix, int64_t i, int6
   tesela__part_run(plan[PUT], b, scratch);
 }
 
-static unsigned char *matrix_of(const swaps_run *s, int64_t number) {
+static unsigned char *swapped_matrix(const swaps_run *s, int64_t number) {
   int64_t bit = s->pass->dst;
   for (int32_t l = s->pass->n_loops - 1; l >= 0; l--) {
     bit += number % s->pass->loop[l].n * s->pass->loop[l].ss;
@@ -110,7 +110,7 @@ static void run_swaps(void *data, int32_t chunk) {
   int64_t number = first / s->n_pairs, i = 0, j = first % s->n_pairs;
   while (j >= s->n_side - i) j -= s->n_side - i++; /* row i of the upper triangle has n_side - i blocks */
   j += i;
-  unsigned char *matrix = matrix_of(s, number);
+  unsigned char *matrix = swapped_matrix(s, number);
   for (int64_t k = first; k < end; k++) {
     swap_pair(s, matrix, i, j, scratch, ahead);
     if (!tesela__pass_go_on(s->run, i == j ? block : 2 * block)) return;
@@ -118,7 +118,7 @@ static void run_swaps(void *data, int32_t chunk) {
     j = ++i;
     if (i < s->n_side || k == end - 1) continue;
     i = j = 0;
-    matrix = matrix_of(s, ++number);
+    matrix = swapped_matrix(s, ++number);
   }
 }
 
@@ -132,16 +132,16 @@ void tesela__swaps_run(tesela__in_place *run, const tesela__pass *pass, const te
 
 /* ---- cycles of blocks ------------------------------------------------------------------------------------- */
 
-typedef struct blocks_run {
+typedef struct block_cycles {
   tesela__in_place *run;
   const tesela__pass *pass;
   tesela__stream_fn *stream;   /* or NULL: the blocks stay in the caches */
   tesela__convert_fn *convert; /* or NULL */
   int64_t n, n_pieces, element_bytes;
-} blocks_run;
+} block_cycles;
 
 /* Where block k comes from. */
-static int64_t source_of(const blocks_run *b, int64_t k) {
+static int64_t block_before(const block_cycles *b, int64_t k) {
   int64_t from = 0;
   for (int32_t i = b->pass->n_digits - 1; i >= 0; i--) {
     from += k % b->pass->digit[i].n * b->pass->digit[i].weight;
@@ -150,7 +150,7 @@ static int64_t source_of(const blocks_run *b, int64_t k) {
   return from;
 }
 
-static void move_piece(const blocks_run *b, unsigned char *to, const unsigned char *from, int64_t bytes) {
+static void move_piece(const block_cycles *b, unsigned char *to, const unsigned char *from, int64_t bytes) {
   if (b->convert)
     b->convert(to, from, bytes / b->element_bytes);
   else if (b->stream && (uintptr_t)to % TESELA__LINE == 0 && bytes % TESELA__LINE == 0)
@@ -160,16 +160,16 @@ static void move_piece(const blocks_run *b, unsigned char *to, const unsigned ch
 }
 
 /* Move a piece of each block of a group along its cycles; false: stopped. */
-static bool run_group(const blocks_run *b, unsigned char *base, int64_t bytes, unsigned char *marks,
+static bool run_group(const block_cycles *b, unsigned char *base, int64_t bytes, unsigned char *marks,
                       unsigned char *kept) {
   const int64_t pitch = b->pass->block_bytes;
   memset(marks, 0, (size_t)tesela__ceil_div(b->n, 8));
   for (int64_t leader = 0; leader < b->n; leader++) {
     if (marks[leader / 8] >> leader % 8 & 1) continue;
-    int64_t hole = leader, from = source_of(b, hole), moved = bytes;
+    int64_t hole = leader, from = block_before(b, hole), moved = bytes;
     if (from == leader && !b->convert) continue;
     memcpy(kept, base + leader * pitch, (size_t)bytes);
-    for (; from != leader; hole = from, from = source_of(b, hole), moved += bytes) {
+    for (; from != leader; hole = from, from = block_before(b, hole), moved += bytes) {
       move_piece(b, base + hole * pitch, base + from * pitch, bytes);
       marks[from / 8] = (unsigned char)(marks[from / 8] | 1 << from % 8);
     }
@@ -180,7 +180,7 @@ static bool run_group(const blocks_run *b, unsigned char *base, int64_t bytes, u
 }
 
 static void run_blocks(void *data, int32_t chunk) {
-  const blocks_run *b = data;
+  const block_cycles *b = data;
   const tesela__pass *pass = b->pass;
   const int64_t n = pass->batch * b->n_pieces, threads = pass->threads;
   const int64_t first = n / threads * chunk + tesela__min(n % threads, chunk),
@@ -197,7 +197,7 @@ static void run_blocks(void *data, int32_t chunk) {
 
 void tesela__blocks_run(tesela__in_place *run, const tesela__pass *pass) {
   const tesela_plan *plan = run->plan;
-  blocks_run b = {.run = run, .pass = pass, .n = 1, .element_bytes = tesela__max(1, plan->dst.bits / 8)};
+  block_cycles b = {.run = run, .pass = pass, .n = 1, .element_bytes = tesela__max(1, plan->dst.bits / 8)};
   for (int32_t i = 0; i < pass->n_digits; i++) b.n *= pass->digit[i].n;
   b.n_pieces = tesela__ceil_div(pass->block_bytes, pass->piece_bytes);
   if (plan->stream)

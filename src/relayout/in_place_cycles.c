@@ -54,7 +54,7 @@ static void move_elements(const cycles *c, unsigned char *dst, int64_t to, const
     memcpy(dst + to * bytes, src + from * bytes, (size_t)(n * bytes));
 }
 
-static int64_t bytes_of(const cycles *c, int64_t n) { return tesela__ceil_div(n * c->bits, 8); }
+static int64_t cycle_bytes(const cycles *c, int64_t n) { return tesela__ceil_div(n * c->bits, 8); }
 
 /* Call visit for the first place in dst of each unit, until it returns false. */
 static bool visit_units(cycles *c, bool (*visit)(cycles *c, int64_t place)) {
@@ -73,7 +73,7 @@ static bool visit_units(cycles *c, bool (*visit)(cycles *c, int64_t place)) {
 /* ---- paths ------------------------------------------------------------------------------------------------ */
 
 static bool go_path(cycles *c, int64_t place) {
-  const int64_t n = c->map.unit, bytes = bytes_of(c, n);
+  const int64_t n = c->map.unit, bytes = cycle_bytes(c, n);
   if (tesela__go(&c->map.to_dst, place) >= 0) return true; /* its content is needed */
   for (int64_t from; (from = tesela__go(&c->map.to_src, place)) >= 0; place = from) {
     move_elements(c, c->run->buffer, place, c->run->buffer, from, n);
@@ -99,7 +99,7 @@ static bool leads_cycle(cycles *c, int64_t place) {
 /* Move n elements of each unit of a cycle, from element `at` of the unit on. */
 static bool go_around(cycles *c, int64_t leader, int64_t at, int64_t n) {
   unsigned char kept[KEPT_BITS / 8], *buffer = c->run->buffer;
-  const int64_t bytes = bytes_of(c, n);
+  const int64_t bytes = cycle_bytes(c, n);
   if (c->bits >= 8)
     memcpy(kept, buffer + (leader + at) * (c->bits / 8), (size_t)bytes);
   else
@@ -123,7 +123,7 @@ static bool go_cycle(cycles *c, int64_t place) {
   const int64_t n = c->map.unit, most = KEPT_BITS / c->bits;
   if (c->marks ? is_marked(c, place) : !leads_cycle(c, place)) return !c->run->stopped;
   if (!c->mover.convert && tesela__go(&c->map.to_src, place) == place) {
-    c->run->done_bytes += bytes_of(c, n);
+    c->run->done_bytes += cycle_bytes(c, n);
     return true;
   }
   for (int64_t at = 0; at < n; at += most)

@@ -43,7 +43,7 @@ static bool take_box(void *data, tesela__box *box) {
 }
 
 /* Do the loops fill one stretch of bits without gaps on a side? */
-static bool is_dense(const tesela__box *box, bool src, int32_t bits) {
+static bool fills_stretch(const tesela__box *box, bool src, int32_t bits) {
   int64_t reach = bits;
   for (int32_t found = 0; found < box->n_loops; found++) {
     int32_t i = tesela__find_loop(box, src ? reach : -1, src ? -1 : reach);
@@ -208,7 +208,7 @@ static bool find_parts(parts *p, const tesela__box *box, int64_t room, int32_t b
 }
 
 /* Give the parts with these flags strides from *reach on, the smallest of src or dst first. */
-static void place_parts(parts *p, int in_s, int in_d, bool by_src, bool second, int64_t *reach) {
+static void order_parts(parts *p, int in_s, int in_d, bool by_src, bool second, int64_t *reach) {
   int64_t last = 0;
   for (;;) {
     part *next = NULL;
@@ -278,13 +278,13 @@ static bool three_passes(tesela__method *method, const tesela__box *box, int32_t
   strip = tesela__min(strip, limit / threads);
   if (!find_parts(&p, box, strip * 8 / bits, bits, least)) return false;
   const int64_t block = block_bits(&p, bits);
-  place_parts(&p, 1, 1, false, false, &reach); /* I in the order of dst, after pass 1 and after pass 2 */
-  place_parts(&p, 1, 0, true, false, &reach);
-  place_parts(&p, 0, -1, true, false, &reach);
+  order_parts(&p, 1, 1, false, false, &reach); /* I in the order of dst, after pass 1 and after pass 2 */
+  order_parts(&p, 1, 0, true, false, &reach);
+  order_parts(&p, 0, -1, true, false, &reach);
   reach = bits;
-  place_parts(&p, 1, 1, false, true, &reach);
-  place_parts(&p, 0, 1, false, true, &reach);
-  place_parts(&p, -1, 0, false, true, &reach);
+  order_parts(&p, 1, 1, false, true, &reach);
+  order_parts(&p, 0, 1, false, true, &reach);
+  order_parts(&p, -1, 0, false, true, &reach);
   tesela__loop outside[TESELA_MAX_RANK];
   int32_t n_outside = 0;
   for (int32_t i = 0; i < p.n; i++)
@@ -327,7 +327,8 @@ bool tesela__digits_find(tesela__method *method, const tesela_plan *plan, const 
   found.n_boxes = 0;
   if (!tesela__problem_boxes(problem, take_box, &found) || found.n_boxes != 1) return false;
   const tesela__box *box = &found.box;
-  if (box->src != box->dst || box->dst % 8 || !is_dense(box, true, bits) || !is_dense(box, false, bits))
+  if (box->src != box->dst || box->dst % 8 || !fills_stretch(box, true, bits) ||
+      !fills_stretch(box, false, bits))
     return false;
   if (unit_blocks(method, box, bits, limit, threads)) return true;
   method->n_passes = 1;

@@ -14,8 +14,8 @@
 /* ---- finding them ----------------------------------------------------------------------------------------- */
 
 /* Bits that the coordinates reach with these extents, but for coordinate `except`; -1 with negative strides. */
-static int64_t span_of(const tesela__sums *sums, const tesela__sum_digits *side, const int64_t *extent,
-                       int32_t except) {
+static int64_t strip_span(const tesela__sums *sums, const tesela__sum_digits *side, const int64_t *extent,
+                          int32_t except) {
   int64_t bits = 0;
   for (int32_t c = 0; c < sums->n; c++) {
     const int64_t span = c == except ? 0 : tesela__sum_span(sums, side[c], extent[c]);
@@ -37,7 +37,8 @@ static const struct tesela__sum_digit *top_digit(const tesela__sums *sums, tesel
 static bool parts_apart(const tesela__sums *sums, const tesela__sum_digits *side, int32_t c, int64_t step,
                         int32_t bits, int64_t *pitch) {
   const struct tesela__sum_digit *top = top_digit(sums, side[c], sums->extent[c]);
-  const int64_t others = span_of(sums, side, sums->extent, c), within = tesela__sum_span(sums, side[c], step);
+  const int64_t others = strip_span(sums, side, sums->extent, c),
+                within = tesela__sum_span(sums, side[c], step);
   if (others < 0 || within < 0 || !tesela__mul(top->stride, step / top->step, pitch)) return false;
   return others + within + bits <= *pitch;
 }
@@ -84,8 +85,8 @@ bool tesela__strips_find(tesela__pass *pass, const tesela__sums *sums, int64_t d
   pass->src = src;
   pass->n_levels = 0;
   for (;;) {
-    const int64_t span = span_of(&pass->sums, pass->sums.src, pass->sums.extent, -1);
-    if (span < 0 || span_of(&pass->sums, pass->sums.dst, pass->sums.extent, -1) < 0) return false;
+    const int64_t span = strip_span(&pass->sums, pass->sums.src, pass->sums.extent, -1);
+    if (span < 0 || strip_span(&pass->sums, pass->sums.dst, pass->sums.extent, -1) < 0) return false;
     pass->strip_bytes = (src % 8 + span + bits + 7) / 8;
     if (pass->strip_bytes <= wanted || pass->n_levels == TESELA__STRIP_LEVELS) break;
     if (!add_strip_level(pass, bits, wanted)) break;
