@@ -2,10 +2,12 @@
 /*
  * in_place.h - shared by the files that copy within one buffer.
  *
- *   in_place.c          chooses the passes, runs them, then fills the padding
- *   in_place_strips.c   strips that go through the scratch, one after the other
+ *   in_place.c          makes the plans of the passes, runs them, then fills the padding
+ *   in_place_choose.c   chooses the passes, and explains them
+ *   in_place_strips.c   finds strips that go through the scratch, one after the other
  *   in_place_digits.c   permutations of whole digits: swaps, or strips and cycles of blocks
- *   in_place_blocks.c   runs swaps of pairs of blocks, and cycles of blocks
+ *   in_place_blocks.c   runs strips, swaps of pairs of blocks, and cycles of blocks
+ *   in_place_parts.c    plans of parts; progress
  *   in_place_cycles.c   moves units along paths and cycles: slow, for everything, without scratch
  *   in_place_map.c      finds the units of places that stay together, and their places on both sides
  *   in_place_fill.c     writes the padding
@@ -49,7 +51,7 @@ typedef struct tesela__pass {
   bool converts; /* the plan's conversion is applied by this pass */
   int32_t threads;
   int64_t scratch_bytes; /* of each thread */
-  /* strips: what a strip is, but for its extents along the levels; the levels, outermost first */
+  /* strips: what a strip is, except for its extents along the levels; the levels, outermost first */
   tesela__sums sums;
   int64_t dst, src, strip_bytes; /* of src */
   int32_t n_levels;
@@ -73,7 +75,7 @@ typedef struct tesela__method {
   tesela__pass pass[TESELA__PASSES];
 } tesela__method;
 
-/* Choose the passes for a plan whose problem can be solved in place. in_place.c */
+/* Choose the passes for a plan whose problem can be solved in place. in_place_choose.c */
 void tesela__in_place_choose(tesela__method *method, const tesela_plan *plan, const tesela__problem *problem);
 
 /* Make a pass of strips of up to `most` bytes of src, if possible of `wanted`. False: impossible. */

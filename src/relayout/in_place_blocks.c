@@ -1,8 +1,79 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * in_place_blocks.c - run the passes that move blocks: pairs that change places, each block becoming its transpose, and cycles.
+ * in_place_blocks.c - make the plans of passes, and run them: strips through the scratch, pairs of blocks that change places, each
+ * block becoming its transpose, and cycles of blocks.
  */
 #include "relayout/in_place.h"
+
+/* ---- strips ----------------------------------------------------------------------------------------------- */
+
+/* The extents of strips that are the last ones of the levels in `last`, a bit each. */
+static void extents_of(const tesela__pass *pass, int32_t last, int64_t *extent) {
+  memcpy(extent, pass->sums.extent, sizeof pass->sums.extent);
+  for (int32_t i = 0; i < pass->n_levels; i++)
+    if (last >> i & 1) extent[pass->level[i].coordinate] = pass->level[i].last;
+}
+
+/* Plan `last` of a pass is for the strips of these extents; NULL if they are as others. */
+tesela_status tesela__strips_prepare(const tesela_plan *plan, const tesela__pass *pass,
+                                     tesela__pass_plans *plans, tesela_error *err) {
+  int64_t extent[TESELA_MAX_RANK];
+  tesela_status status = TESELA_OK;
+  for (int32_t last = 0; last < 1 << pass->n_levels && status == TESELA_OK; last++) {
+    bool wanted = true;
+    for (int32_t i = 0; i < pass->n_levels; i++)
+      wanted = wanted && (!(last >> i & 1) || pass->level[i].last < pass->level[i].step);
+    extents_of(pass, last, extent);
+    if (wanted)
+      status = tesela__part_plan(plan, &pass->sums, extent, pass->dst % 8, pass->src % 8, pass->converts,
+                                 &plans->plan[last], err);
+  }
+  return status;
+}
+
+typedef struct strips_run {
+  tesela__in_place *run;
+  const tesela__pass *pass;
+  const tesela__pass_plans *plans;
+  int64_t n;
+} strips_run;
+
+/* Strip number k of all. False: stopped. */
+static bool run_strip(const strips_run *s, int64_t k, unsigned char *scratch) {
+  const tesela__pass *pass = s->pass;
+  int64_t dst = pass->dst, src = pass->src;
+  int32_t last = 0;
+  for (int32_t i = pass->n_levels - 1; i >= 0; i--) {
+    const tesela__strip_level *level = &pass->level[i];
+    const int64_t at = k % level->n;
+    k /= level->n;
+    dst += at * level->ds;
+    src += at * level->ss;
+    if (at == level->n - 1 && level->last < level->step) last |= 1 << i;
+  }
+  /* a strip that has less may end where the buffer does */
+  const int64_t bytes = tesela__min(pass->strip_bytes, s->run->plan->info.src_bytes - src / 8);
+  memcpy(scratch, s->run->buffer + src / 8, (size_t)bytes);
+  tesela__part_run(s->plans->plan[last], s->run->buffer + dst / 8, scratch);
+  return tesela__pass_go_on(s->run, bytes);
+}
+
+static void run_strips(void *data, int32_t chunk) {
+  const strips_run *s = data;
+  const tesela__pass *pass = s->pass;
+  const int64_t n = s->n, threads = pass->threads;
+  const int64_t first = n / threads * chunk + tesela__min(n % threads, chunk),
+                end = first + n / threads + (chunk < n % threads);
+  unsigned char *scratch = s->run->scratch + chunk * pass->scratch_bytes;
+  for (int64_t k = first; k < end; k++)
+    if (!run_strip(s, pass->backwards ? n - 1 - k : k, scratch)) return;
+}
+
+void tesela__strips_run(tesela__in_place *run, const tesela__pass *pass, const tesela__pass_plans *plans) {
+  strips_run s = {run, pass, plans, 1};
+  for (int32_t i = 0; i < pass->n_levels; i++) s.n *= pass->level[i].n;
+  tesela__run_chunks(run->options ? run->options->executor : NULL, pass->threads, run_strips, &s);
+}
 
 /* ---- swaps ------------------------------------------------------------------------------------------------ */
 

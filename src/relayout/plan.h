@@ -97,7 +97,7 @@ typedef struct tesela__problem {
   tesela__loop replica[TESELA_MAX_DIGITS];
   tesela__sums sums;
   const char *irregular; /* why only the gather can copy; or NULL */
-  const char *no_sums;   /* why the sides are no sums (then irregular, too); or NULL */
+  const char *no_sums;   /* why sums do not describe the sides (then irregular, too); or NULL */
 } tesela__problem;
 
 /* Make the problem of canonical layouts of one shape. Always succeeds, with `irregular` set if loops cannot copy, and `no_sums`
@@ -251,7 +251,7 @@ tesela_status tesela__gather_sums(const tesela_plan *plan, unsigned char *dst, c
 tesela_status tesela__gather(const tesela_plan *plan, unsigned char *dst, const unsigned char *src,
                              const tesela_run_options *options, int64_t done, tesela_error *err);
 
-/* ---- threads (relayout_run.c) ------------------------------------------------------------------------------ */
+/* ---- threads (chunks.c, relayout_run.c) ------------------------------------------------------------------------------ */
 
 /* Run chunk(data, i) for 0 <= i < n: through the executor, or if n is 1 directly, or on this thread and up to n-1 new
  * ones. This thread runs chunk 0 and then, like the others, any free chunk; so a thread may run several, and new

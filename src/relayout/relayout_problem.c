@@ -179,7 +179,7 @@ static void join_coordinates(problem_state *state, const tesela_layout *layout, 
     if (join_done[j]) continue;
     if (!dims_of_join(layout, j, &n, dims) || !side_of_chain(layout, layout->rank + j, &mine) ||
         !other_side(other, n, dims, other_done, &theirs)) {
-      set_no_sums(state->problem, "digits are joined that are no whole dims, or differently on each side");
+      set_no_sums(state->problem, "parts of dims are joined, or dims in different ways on each side");
       return;
     }
     int64_t extent = 1; /* the join itself may have room for more */
@@ -221,7 +221,7 @@ void tesela__problem_set(tesela__problem *problem, const tesela_layout *dst, con
     side_steps to, from;
     if (state.dim_done[d] || dst->shape[d] == 1) continue;
     if (!side_of_chain(dst, d, &to) || !side_of_chain(src, d, &from))
-      set_no_sums(problem, "digits are joined that are no whole dims, or differently on each side");
+      set_no_sums(problem, "parts of dims are joined, or dims in different ways on each side");
     else
       add_coordinate(problem, dst->shape[d], &to, &from);
   }

@@ -105,7 +105,7 @@ static const char *explained(const tesela_plan *plan) {
   return text;
 }
 
-/* Tensors that nobody allocates: what is done with them, and scratch of at most 1 MiB or a 64th of the tensor. */
+/* Tensors that are not allocated: what is done with them, and scratch of at most 1 MiB or a 64th of the tensor. */
 static void large_tensors_have_passes_and_little_scratch(void **state) {
   (void)state;
   static const struct {
