@@ -17,8 +17,8 @@
  * values of holes - and of all places after the last one they reach, up to the extent of the axis. Never written, in
  * any mode: places between digits (the gaps of a strided view) and places before the offset.
  *
- * A plan is immutable: any number of threads may run it at the same time. Running allocates nothing; it uses up to
- * TESELA_PLAN_STACK bytes of stack in each thread that copies.
+ * A plan is immutable: any number of threads may run it at the same time. Running allocates nothing, but within one buffer; it
+ * uses up to TESELA_PLAN_STACK bytes of stack in each thread that copies.
  */
 #ifndef TESELA_RELAYOUT_H
 #define TESELA_RELAYOUT_H
@@ -82,7 +82,8 @@ typedef enum tesela_effort {
   X(TESELA_SOLVER_DEINTERLEAVE, 5, "deinterleave", "one row becomes k, element by element")     \
   X(TESELA_SOLVER_BITS, 6, "bits", "nibble and bit transposes: several elements share a byte")  \
   X(TESELA_SOLVER_STRIDED, 7, "strided", "element by element in regular loops")                 \
-  X(TESELA_SOLVER_GATHER, 8, "gather", "runs from a walk through both layouts; takes everything")
+  X(TESELA_SOLVER_GATHER, 8, "gather",                                                          \
+    "by tables of offsets, or a walk through both layouts; takes everything")
 
 typedef enum tesela_solver {
 #define TESELA__ROW(symbol, value, name, text) symbol = value,
@@ -167,13 +168,18 @@ TESELA_API tesela_status tesela_plan_run(const tesela_plan *plan, void *dst, con
 
 /// Copy within one buffer: it holds src's layout before and dst's layout after. Places outside both are not changed.
 ///
-/// Each element is moved once, along the cycles of the permutation. `scratch` (info.in_place_scratch_bytes bytes, any
-/// content) marks finished cycles; with NULL each cycle is searched again from each of its members, which needs no memory
-/// but can take much longer. One thread; options->executor is ignored. If progress stops the run, the buffer is in neither
-/// layout.
+/// `scratch` has info.in_place_scratch_bytes bytes of any content, at most the larger of 1 MiB and a 64th of the tensor (beyond,
+/// 1 bit for each group of elements that stay together, where only cycles apply). Then the buffer is read and written one to three
+/// times, by info.threads threads; tesela_plan_explain lists the passes. With NULL each element is moved once along the cycles of the
+/// permutation, each found again from its members, by one thread: no memory, but it can take several hundred times longer.
 ///
-/// @return TESELA_OK; TESELA_E_UNSUPPORTED if info.in_place is false: element widths differ or are below 8 bits, dst has
-///         replicas, or elements of src share a place; TESELA_E_STOPPED.
+/// Example: f32[8192,8192]{1,0} to {0,1}: pairs of blocks of 64 x 64 change places, with 16 KiB of scratch.
+///
+/// Allocates the plans of its passes, some 100 KiB, with the plan's allocator, before any byte changes.
+///
+/// @return TESELA_OK; TESELA_E_UNSUPPORTED if info.in_place is false: element widths differ, dst has replicas, or elements of src
+///         share a place; TESELA_E_MEMORY. After these the buffer is as it was. TESELA_E_STOPPED if progress stopped the run: then
+///         the buffer is in neither layout.
 TESELA_API tesela_status tesela_plan_run_in_place(const tesela_plan *plan, void *buffer, void *scratch,
                                                   const tesela_run_options *options, tesela_error *err);
 

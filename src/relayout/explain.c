@@ -132,10 +132,13 @@ tesela_status tesela_plan_explain(const tesela_plan *plan, const tesela_writer *
                "\nreads %" PRId64 " bytes, writes %" PRId64 "; %" PRId64 " bytes of stack for staging\n",
                plan->info.bytes_read, plan->info.bytes_written, plan->info.scratch_bytes);
   bool solved = !plan->irregular && plan->largest >= 0; /* else by the gather, or nothing to copy */
-  if (plan->irregular) tesela__putf(&sink, "the gather moves everything: %s\n", plan->irregular);
+  if (plan->irregular)
+    tesela__putf(&sink, "the gather moves everything, %s: %s\n",
+                 plan->by_sums ? "by tables of offsets" : "by a walk through both layouts", plan->irregular);
   if (solved) put_shape(&sink, plan);
   if (plan->n_pieces > 0) tesela__puts(&sink, "pieces\n");
   for (int32_t i = 0; i < plan->n_pieces; i++) put_piece(&sink, &plan->piece[i]);
   if (solved) put_verdicts(&sink, plan);
+  tesela__in_place_explain(plan, &sink);
   return tesela__sink_finish(&sink, err);
 }

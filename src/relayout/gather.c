@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gather.c - copies that regular loops cannot express: splits that do not nest with the other side's, joins of dims
- * that the other side keeps apart, swizzles.
+ * gather.c - copies that neither regular loops nor tables can express: joins of parts of dims, swizzles.
  *
  * Both layouts are walked in logical order; neighbours at a constant distance on both sides are moved together. Padding
  * is filled first: all places that dst's digits reach, so elements overwrite the fill. One thread, and memory only for
@@ -70,6 +69,7 @@ static bool wants_stop(const tesela_run_options *options, int64_t done, int64_t 
 tesela_status tesela__gather(const tesela_plan *plan, unsigned char *dst, const unsigned char *src,
                              const tesela_run_options *options, int64_t done, tesela_error *err) {
   enum { LOOK_EVERY = 16 << 20 }; /* bytes between two calls of progress */
+  if (plan->by_sums) return tesela__gather_sums(plan, dst, src, options, done, err);
   gathering g = {plan, tesela__mover_of(plan), dst, src, tesela_layout_copies(&plan->dst)};
   tesela__values to, from;
   if (plan->dst.swizzle.n && plan->fill != TESELA_FILL_LEAVE) fill_swizzled(&g);

@@ -1,136 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * in_place.c - copy within one buffer, moving each unit once.
+ * in_place.c - copy within one buffer: make the plans of the passes, run them, fill the padding.
  *
- * Each place of dst with an element has one source place in src, and no two have the same. So places form paths and
- * cycles. A path starts at a place of dst whose content is not needed (padding of src, a gap, or beyond its end) and
- * ends at a place of src outside dst. Paths are moved first, each from its start, so that nothing is overwritten too
- * early; then the cycles, with one piece of a unit kept on the stack; then padding is filled.
- *
- *   f32[2,3] row-major -> f32[2,3]{0,1}      places 0 1 2 3 4 5: from  a b c d e f  to  a d b e c f
- *                                            cycles: (0), 1 <- 3 <- 4 <- 2 <- 1, (5)
- *
- * A cycle is moved from its smallest place. With marks, that is the first unmarked one; without, the cycle of each
- * place is followed until it reaches a smaller one, for the permutations of layouts usually after a few steps. One
- * thread moves everything, since cycles cross the whole buffer; options->executor is not used.
+ * All plans are made before the first byte is moved, so that a failed allocation leaves the buffer as it was.
  */
 #include <tesela/layout.h>
 
 #include "relayout/in_place.h"
 
-enum {
-  KEPT_BYTES = 4096,    /* kept of a cycle's first unit; larger units move in pieces of this size */
-  PROGRESS_WORK = 65536 /* steps from place to place plus KiB moved: about 7 ms */
-};
+/* ---- the run ---------------------------------------------------------------------------------------------- */
 
-bool tesela__in_place_go_on(tesela__in_place *run, int64_t work) {
-  run->work += work;
-  if (run->work < PROGRESS_WORK) return true;
-  run->work = 0;
-  if (!run->options || !run->options->progress) return true;
-  run->stopped = run->options->progress(run->options->progress_user, run->done_bytes, run->total_bytes) != 0;
-  return !run->stopped;
+static void drop_plans(const tesela__method *method, tesela__pass_plans *plans) {
+  for (int32_t i = 0; i < method->n_passes; i++)
+    for (int32_t k = 0; k < TESELA__PASS_PLANS; k++) tesela_plan_destroy(plans[i].plan[k]);
 }
 
-static bool is_marked(const tesela__in_place *run, int64_t place) {
-  int64_t unit = place / run->map->unit;
-  return run->marks[unit / 8] >> (unit % 8) & 1;
+/* Everything through the scratch, by the plan itself, which also fills. */
+static tesela_status run_whole(tesela__in_place *run, tesela_error *err) {
+  memcpy(run->scratch, run->buffer, (size_t)run->plan->info.src_bytes);
+  return tesela_plan_run(run->plan, run->buffer, run->scratch, run->options, err);
 }
 
-static void mark_unit(tesela__in_place *run, int64_t place) {
-  if (!run->marks) return;
-  int64_t unit = place / run->map->unit;
-  run->marks[unit / 8] = (unsigned char)(run->marks[unit / 8] | 1 << unit % 8);
+static void run_one_pass(tesela__in_place *run, const tesela__pass *pass, const tesela__pass_plans *plans) {
+  if (pass->kind == TESELA__PASS_STRIPS) tesela__strips_run(run, pass, plans);
+  if (pass->kind == TESELA__PASS_SWAPS) tesela__swaps_run(run, pass, plans);
+  if (pass->kind == TESELA__PASS_BLOCKS) tesela__blocks_run(run, pass);
 }
 
-/* Move bytes between two units, which do not overlap. */
-static void move_bytes(const tesela__in_place *run, unsigned char *to, const unsigned char *from,
-                       int64_t bytes) {
-  if (run->convert)
-    run->convert(to, from, bytes / run->element_bytes);
+static tesela_status run_passes(tesela__in_place *run, const tesela__method *method, tesela_error *err) {
+  tesela__pass_plans plans[TESELA__PASSES] = {0};
+  tesela_status status = TESELA_OK;
+  for (int32_t i = 0; i < method->n_passes && status == TESELA_OK; i++) {
+    const tesela__pass *pass = &method->pass[i];
+    if (pass->kind == TESELA__PASS_STRIPS) status = tesela__strips_prepare(run->plan, pass, &plans[i], err);
+    if (pass->kind == TESELA__PASS_SWAPS) status = tesela__swaps_prepare(run->plan, pass, &plans[i], err);
+  }
+  run->n_passes = method->n_passes;
+  for (int32_t i = 0; i < method->n_passes && status == TESELA_OK && !atomic_load(&run->stop); i++)
+    run_one_pass(run, &method->pass[i], &plans[i]);
+  run->stopped = atomic_load(&run->stop);
+  run->done_bytes = run->n_passes ? tesela__min(run->total_bytes, atomic_load(&run->moved) / run->n_passes)
+                                  : run->total_bytes;
+  drop_plans(method, plans);
+  return status;
+}
+
+static tesela_status run_method(tesela__in_place *run, const tesela__problem *problem, tesela_error *err) {
+  tesela__method method;
+  tesela__in_place_choose(&method, run->plan, problem);
+  const bool moves = method.n_passes > 0;
+  if (moves && run->scratch && method.pass[0].kind == TESELA__PASS_WHOLE) return run_whole(run, err);
+  tesela_status status = TESELA_OK;
+  if (moves && (!run->scratch || method.pass[0].kind == TESELA__PASS_CYCLES))
+    (void)tesela__cycles_run(run);
   else
-    memcpy(to, from, (size_t)bytes);
-}
-
-/* Call visit for the first place in dst of each unit, until it returns false. */
-static bool visit_units(tesela__in_place *run, bool (*visit)(tesela__in_place *run, int64_t place)) {
-  const tesela_layout *dst = run->map->dst;
-  int64_t n[TESELA_MAX_RANK], number[TESELA_MAX_RANK] = {0}, index[TESELA_MAX_RANK], place;
-  if (tesela__is_empty(dst)) return true;
-  for (int32_t d = 0; d < dst->rank; d++) n[d] = dst->shape[d] / run->map->block[d];
-  do {
-    for (int32_t d = 0; d < dst->rank; d++) index[d] = number[d] * run->map->block[d];
-    (void)tesela_layout_place_of(dst, index, &place, NULL);
-    if (!tesela__in_place_go_on(run, 1) || !visit(run, place)) return false;
-  } while (tesela_index_next(dst->rank, n, number));
-  return true;
-}
-
-/* ---- paths ------------------------------------------------------------------------------------------------ */
-
-static bool go_path(tesela__in_place *run, int64_t place) {
-  if (tesela__go(&run->map->to_dst, place) >= 0) return true; /* its content is needed */
-  for (int64_t from; (from = tesela__go(&run->map->to_src, place)) >= 0; place = from) {
-    move_bytes(run, run->buffer + place * run->element_bytes, run->buffer + from * run->element_bytes,
-               run->unit_bytes);
-    mark_unit(run, place);
-    run->done_bytes += run->unit_bytes;
-    if (!tesela__in_place_go_on(run, 1 + run->unit_bytes / 1024)) return false;
-  }
-  return true;
-}
-
-/* ---- cycles ----------------------------------------------------------------------------------------------- */
-
-/* Is this the smallest place of a cycle? False for a place on a path, which ends at -1. */
-static bool leads_cycle(tesela__in_place *run, int64_t place) {
-  int64_t other = place;
-  do {
-    other = tesela__go(&run->map->to_src, other);
-    if (other < place || !tesela__in_place_go_on(run, 1)) return false;
-  } while (other != place);
-  return true;
-}
-
-/* Move `bytes` bytes of each unit of a cycle, from byte `at` of the unit on. */
-static bool go_around(tesela__in_place *run, int64_t leader, int64_t at, int64_t bytes) {
-  unsigned char kept[KEPT_BYTES], *base = run->buffer + at;
-  memcpy(kept, base + leader * run->element_bytes, (size_t)bytes);
-  int64_t hole = leader;
-  for (;;) {
-    int64_t from = tesela__go(&run->map->to_src, hole);
-    mark_unit(run, hole);
-    run->done_bytes += bytes;
-    if (from == leader) break;
-    move_bytes(run, base + hole * run->element_bytes, base + from * run->element_bytes, bytes);
-    if (!tesela__in_place_go_on(run, 1 + bytes / 1024)) return false;
-    hole = from;
-  }
-  move_bytes(run, base + hole * run->element_bytes, kept, bytes);
-  return true;
-}
-
-static bool go_cycle(tesela__in_place *run, int64_t place) {
-  if (run->marks ? is_marked(run, place) : !leads_cycle(run, place)) return !run->stopped;
-  if (!run->convert && tesela__go(&run->map->to_src, place) == place) {
-    run->done_bytes += run->unit_bytes;
-    return true;
-  }
-  for (int64_t at = 0; at < run->unit_bytes; at += KEPT_BYTES)
-    if (!go_around(run, place, at, tesela__min(run->unit_bytes - at, KEPT_BYTES))) return false;
-  return true;
-}
-
-/* ---- the interface ---------------------------------------------------------------------------------------- */
-
-static bool run_in_place(tesela__in_place *run) {
-  const tesela_layout *dst = run->map->dst;
-  run->unit_bytes = run->map->unit * run->element_bytes;
-  run->total_bytes = run->element_bytes;
-  for (int32_t d = 0; d < dst->rank; d++)
-    run->total_bytes *= dst->shape[d]; /* fits, as the places of a side do */
-  if (run->marks) memset(run->marks, 0, (size_t)tesela__in_place_scratch_bytes(dst, run->map->src));
-  return visit_units(run, go_path) && visit_units(run, go_cycle) && tesela__in_place_fill(run);
+    status = run_passes(run, &method, err);
+  if (status != TESELA_OK) return status;
+  if (!run->stopped && tesela__in_place_fill(run)) return TESELA_OK;
+  return tesela__fail(err, TESELA_E_STOPPED, -1,
+                      "stopped by the progress callback after %" PRId64 " of %" PRId64
+                      " bytes; the buffer holds neither layout",
+                      tesela__min(run->done_bytes, run->total_bytes), run->total_bytes);
 }
 
 tesela_status tesela_plan_run_in_place(const tesela_plan *plan, void *buffer, void *scratch,
@@ -141,29 +71,26 @@ tesela_status tesela_plan_run_in_place(const tesela_plan *plan, void *buffer, vo
   TESELA__NEED_ROOM(err, plan->info.dst_bytes);
   TESELA__NEED_ROOM(err, plan->info.src_bytes);
   tesela_layout dst, src;
+  tesela__problem problem;
   tesela_status status = tesela_layout_canonical(&plan->dst, &dst, err);
   if (status == TESELA_OK) status = tesela_layout_canonical(&plan->src, &src, err);
   if (status != TESELA_OK) return status;
   if (!tesela__in_place_possible(&dst, &src))
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
-                        "in place, each element needs one place in both layouts and the same width of at "
-                        "least 8 bits; %" PRId32 " bits become %" PRId32,
+                        "in place, each element needs one place in both layouts and the same width; %" PRId32
+                        " bits become %" PRId32,
                         src.bits, dst.bits);
-  tesela__place_map map;
-  tesela__place_map_set(&map, &dst, &src);
+  tesela__problem_set(&problem, &dst, &src);
   tesela__in_place run = {.plan = plan,
-                          .map = &map,
+                          .dst = &dst,
+                          .src = &src,
                           .options = options,
                           .buffer = buffer,
-                          .marks = scratch,
-                          .element_bytes = dst.bits / 8};
-  if (plan->conversion != TESELA__CONVERSION_NONE)
-    run.convert =
-        (tesela__convert_fn *)tesela__kernel_find(TESELA__K_CONVERT, (int32_t)plan->conversion, 0, plan->isa)
-            ->fn;
-  if (run_in_place(&run)) return TESELA_OK;
-  return tesela__fail(err, TESELA_E_STOPPED, -1,
-                      "stopped by the progress callback after %" PRId64 " of %" PRId64
-                      " bytes; the buffer holds neither layout",
-                      run.done_bytes, run.total_bytes);
+                          .scratch = scratch,
+                          .total_bytes = dst.bits,
+                          .caller = tesela__thread_self()};
+  for (int32_t d = 0; d < dst.rank; d++)
+    run.total_bytes *= dst.shape[d]; /* fits, as the places of a side do */
+  run.total_bytes = tesela__ceil_div(run.total_bytes, 8);
+  return run_method(&run, &problem, err);
 }

@@ -6,6 +6,7 @@
  * one box has all places that the digits reach, and each of them is tested for padding.
  */
 #include "relayout/in_place.h"
+#include "relayout/tile.h"
 
 typedef struct padding_fill {
   tesela__in_place *run;
@@ -15,10 +16,14 @@ typedef struct padding_fill {
 
 static void write_pattern(const tesela__in_place *run, int64_t place, int64_t n) {
   const uint8_t *pattern = run->plan->fill_pattern;
-  int64_t whole = (int64_t)sizeof run->plan->fill_pattern, bytes = n * run->element_bytes;
-  unsigned char *to = run->buffer + place * run->element_bytes;
-  for (int64_t at = 0; at < bytes; at += whole)
-    memcpy(to + at, pattern, (size_t)tesela__min(bytes - at, whole));
+  const int32_t bits = run->dst->bits;
+  if (n <= 0) return;
+  if (bits >= 8) {
+    tesela__fill_row(run->buffer + place * (bits / 8), n * (bits / 8), pattern);
+    return;
+  }
+  tesela__mover mover = tesela__mover_of(run->plan);
+  tesela__move(&mover, n, run->buffer, place * bits, bits, pattern, 0, 0);
 }
 
 static bool holds_padding(const tesela_layout *dst, int64_t place) {
@@ -30,10 +35,10 @@ static bool holds_padding(const tesela_layout *dst, int64_t place) {
 
 /* Fill n neighbouring places, numbered before the swizzle. */
 static bool fill_places(padding_fill *fill, int64_t first, int64_t n) {
-  const tesela_layout *dst = fill->run->map->dst;
+  const tesela_layout *dst = fill->run->dst;
   if (!fill->ask) {
     write_pattern(fill->run, first, n);
-    return tesela__in_place_go_on(fill->run, 1 + n * fill->run->element_bytes / 1024);
+    return tesela__in_place_go_on(fill->run, 1 + n * dst->bits / 8192);
   }
   for (int64_t i = 0; i < n; i++) {
     int64_t place = tesela__swizzle(dst, first + i);
@@ -45,7 +50,7 @@ static bool fill_places(padding_fill *fill, int64_t first, int64_t n) {
 }
 
 static bool fill_loops(padding_fill *fill, const tesela__box *box, int32_t i, int64_t bit) {
-  int64_t bits = fill->run->map->dst->bits;
+  int64_t bits = fill->run->dst->bits;
   if (i == box->n_loops) return fill_places(fill, bit / bits, 1);
   const tesela__loop *loop = &box->loop[i];
   if (i == box->n_loops - 1 && loop->ds == bits) return fill_places(fill, bit / bits, loop->n);

@@ -30,7 +30,7 @@ static bool is_one_to_one(const tesela_layout *layout) {
 }
 
 bool tesela__in_place_possible(const tesela_layout *dst, const tesela_layout *src) {
-  return dst->bits == src->bits && dst->bits % 8 == 0 && is_one_to_one(dst) && is_one_to_one(src);
+  return dst->bits == src->bits && is_one_to_one(dst) && is_one_to_one(src);
 }
 
 /* ---- units ------------------------------------------------------------------------------------------------ */
@@ -87,11 +87,15 @@ static void set_unit(tesela__place_map *map) {
   }
 }
 
-int64_t tesela__in_place_scratch_bytes(const tesela_layout *dst, const tesela_layout *src) {
+int64_t tesela__unit_places(const tesela_layout *dst, const tesela_layout *src) {
   tesela__place_map map = {.dst = dst, .src = src};
-  if (tesela__is_empty(dst) || !tesela__in_place_possible(dst, src)) return 0;
   set_unit(&map);
-  return tesela__ceil_div(tesela__ceil_div(dst->axis[0].extent, map.unit), 8);
+  return map.unit;
+}
+
+int64_t tesela__marks_bytes(const tesela_layout *dst, const tesela_layout *src) {
+  if (tesela__is_empty(dst)) return 0;
+  return tesela__ceil_div(tesela__ceil_div(dst->axis[0].extent, tesela__unit_places(dst, src)), 8);
 }
 
 /* ---- from place to place ---------------------------------------------------------------------------------- */

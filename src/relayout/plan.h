@@ -11,7 +11,7 @@
  *   tile.c               one tile of a piece, directly or through a buffer for rows that are not line-aligned
  *   window.c             dst in windows, each copied in a buffer of its own
  *   part.c               parts of both sides in buffers of their own (part.h)
- *   gather.c             copies that regular loops cannot express
+ *   gather_sums.c        copies that regular loops cannot express, by tables; gather.c by a walk
  */
 #ifndef TESELA_SRC_PLAN_H
 #define TESELA_SRC_PLAN_H
@@ -74,6 +74,19 @@ typedef struct tesela__digit {
   int64_t step, ss, ds;
 } tesela__digit;
 
+/* Each side is an offset plus a function of each coordinate: of digits by decreasing step, the last of step 1, as in layout.h.
+ * They are not refined, so they need not nest with those of the other side. Strides in bits. */
+typedef struct tesela__sums {
+  int32_t n, n_digits;
+  int64_t extent[TESELA_MAX_RANK];
+  struct tesela__sum_digits {
+    int32_t first, n;
+  } dst[TESELA_MAX_RANK], src[TESELA_MAX_RANK];
+  struct tesela__sum_digit {
+    int64_t step, stride;
+  } digit[2 * TESELA_MAX_DIGITS];
+} tesela__sums;
+
 typedef struct tesela__problem {
   const tesela_layout *dst, *src; /* canonical */
   int32_t dst_bits;               /* of an element of dst */
@@ -83,10 +96,13 @@ typedef struct tesela__problem {
   tesela__digit digit[2 * TESELA_MAX_DIGITS];
   int32_t n_replicas; /* of dst */
   tesela__loop replica[TESELA_MAX_DIGITS];
+  tesela__sums sums;
   const char *irregular; /* why only the gather can copy; or NULL */
+  const char *no_sums;   /* why sums do not describe the sides (then irregular, too); or NULL */
 } tesela__problem;
 
-/* Make the problem of canonical layouts of one shape. Always succeeds, with `irregular` set if loops cannot copy. */
+/* Make the problem of canonical layouts of one shape. Always succeeds, with `irregular` set if loops cannot copy, and `no_sums`
+ * if not even sums of functions describe the sides. */
 void tesela__problem_set(tesela__problem *problem, const tesela_layout *dst, const tesela_layout *src);
 
 /* Call take(data, box) for each box of the elements. False if take returns false, or for too many boxes. */
@@ -190,7 +206,12 @@ struct tesela_plan {
   tesela__tuning tuning;
   int64_t reach; /* most bytes of dst from the first to the last row of a tile whose rows are apart; 0: any */
   bool stream;   /* the buffers are larger than the cache */
-  const char *irregular;     /* why the gather copies everything; NULL: pieces do */
+  const char *irregular; /* why the gather copies everything; NULL: pieces do */
+  bool by_sums;          /* the gather uses the sums, which are set; else it walks through both layouts */
+  tesela__sums sums;
+  int64_t sums_dst, sums_src; /* offsets in bits */
+  int32_t n_replicas;
+  tesela__loop replica[TESELA_MAX_DIGITS];
   bool fill_first;           /* the fills cover elements too, so they precede all copies */
   bool bitwise;              /* elements of some piece share bytes: one thread */
   int32_t n_pieces, n_fills; /* the first n_fills pieces fill padding */
@@ -224,12 +245,14 @@ tesela_status tesela__plan_measure(tesela_plan *plan, tesela_error *err);
 tesela_status tesela__add_piece(tesela_plan *plan, tesela__box *box, bool fill, uint64_t *random,
                                 tesela_error *err);
 
-/* Copy everything by walks through both layouts; padding is filled already, unless dst is swizzled. `done`: bytes
- * reported so far. gather.c */
+/* Copy everything; padding is filled already, unless dst is swizzled. `done`: bytes reported so far. gather.c: by walks through
+ * both layouts; gather_sums.c: by tables, if plan->by_sums. */
+tesela_status tesela__gather_sums(const tesela_plan *plan, unsigned char *dst, const unsigned char *src,
+                                  const tesela_run_options *options, int64_t done, tesela_error *err);
 tesela_status tesela__gather(const tesela_plan *plan, unsigned char *dst, const unsigned char *src,
                              const tesela_run_options *options, int64_t done, tesela_error *err);
 
-/* ---- threads (relayout_run.c) ------------------------------------------------------------------------------ */
+/* ---- threads (chunks.c, relayout_run.c) ------------------------------------------------------------------------------ */
 
 /* Run chunk(data, i) for 0 <= i < n: through the executor, or if n is 1 directly, or on this thread and up to n-1 new
  * ones. This thread runs chunk 0 and then, like the others, any free chunk; so a thread may run several, and new
@@ -267,12 +290,15 @@ void tesela__window_run(const tesela__windows *windows, const tesela_plan *plan,
 /* One more owner: tesela_plan_destroy must be called once more. Any thread. */
 void tesela__plan_retain(tesela_plan *plan);
 
-/* ---- within one buffer (in_place.c) ----------------------------------------------------------------------- */
+/* ---- within one buffer (in_place.h) ----------------------------------------------------------------------- */
 
-/* The values of info.in_place and info.in_place_scratch_bytes for a plan. dst and src are the canonical forms of the
- * plan's layouts, of one shape and with one axis each. tesela_plan_run_in_place itself uses of a plan: the given dst
- * and src (canonical forms do not show padding), fill, fill_pattern, conversion, isa. */
+/* Can a plan run within one buffer? The canonical forms of its layouts, of one shape and with one axis each. */
 bool tesela__in_place_possible(const tesela_layout *dst, const tesela_layout *src);
-int64_t tesela__in_place_scratch_bytes(const tesela_layout *dst, const tesela_layout *src);
+
+/* The scratch that such a run uses. */
+int64_t tesela__in_place_scratch_bytes(const tesela_plan *plan, const tesela__problem *problem);
+
+/* Words for --explain. */
+void tesela__in_place_explain(const tesela_plan *plan, tesela__sink *sink);
 
 #endif

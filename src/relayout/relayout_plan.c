@@ -227,15 +227,24 @@ static tesela_status make_regular(tesela_plan *plan, const tesela__problem *prob
   return m.status;
 }
 
-static tesela_status make_irregular(tesela_plan *plan, uint64_t *random, tesela_error *err) {
+static tesela_status make_irregular(tesela_plan *plan, const tesela__problem *problem, uint64_t *random,
+                                    tesela_error *err) {
   forget_pieces(plan);
+  plan->by_sums = !problem->no_sums && problem->sums.n > 0;
+  if (plan->by_sums) {
+    plan->sums = problem->sums;
+    plan->sums_dst = problem->dst_offset;
+    plan->sums_src = problem->src_offset;
+    plan->n_replicas = problem->n_replicas;
+    memcpy(plan->replica, problem->replica, (size_t)problem->n_replicas * sizeof *plan->replica);
+  }
   if (plan->dst.swizzle.n == 0) {
-    tesela_status status = make_fills(plan, true, random, err);
+    tesela_status status = make_fills(plan, !plan->by_sums, random, err);
     if (status != TESELA_OK) return status;
   }
   for (int32_t i = TESELA_SOLVER_MEMCPY; i < TESELA__N_SOLVERS; i++)
     plan->verdict[i] = (tesela__verdict){.why = plan->irregular};
-  plan->verdict[TESELA_SOLVER_GATHER] = (tesela__verdict){.applies = true, .cost = 40};
+  plan->verdict[TESELA_SOLVER_GATHER] = (tesela__verdict){.applies = true, .cost = plan->by_sums ? 4 : 40};
   return TESELA_OK;
 }
 
@@ -256,7 +265,7 @@ static int64_t last_reached(const tesela_layout *layout) {
 static int32_t threads_for(const tesela_plan *plan) {
   enum { BYTES_A_THREAD = 2 << 20 };
   int32_t most = plan->options.threads ? plan->options.threads : tesela__cpu_count();
-  if (plan->irregular || plan->bitwise) return 1;
+  if (plan->irregular ? !plan->by_sums || plan->dst.bits < 8 : plan->bitwise) return 1;
   if (plan->options.shuffle) return most;
   int64_t useful = (plan->info.bytes_read + plan->info.bytes_written) / BYTES_A_THREAD;
   return (int32_t)tesela__max(1, tesela__min(most, useful));
@@ -292,6 +301,7 @@ tesela_status tesela__plan_pieces(tesela_plan *plan, tesela_error *err) {
   uint64_t seed = plan->options.shuffle, *random = seed ? &seed : NULL;
   forget_pieces(plan);
   plan->irregular = NULL;
+  plan->by_sums = false;
   tesela_status status = tesela_layout_canonical(&plan->dst, &dst, err);
   if (status == TESELA_OK) status = tesela_layout_canonical(&plan->src, &src, err);
   if (status != TESELA_OK) return status;
@@ -299,14 +309,15 @@ tesela_status tesela__plan_pieces(tesela_plan *plan, tesela_error *err) {
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
                         "the strides of dst interleave and its digits have padding, which cannot be filled");
   plan->info.in_place = tesela__in_place_possible(&dst, &src);
-  plan->info.in_place_scratch_bytes = plan->info.in_place ? tesela__in_place_scratch_bytes(&dst, &src) : 0;
   tesela__problem_set(&problem, &dst, &src);
+  plan->info.in_place_scratch_bytes =
+      plan->info.in_place ? tesela__in_place_scratch_bytes(plan, &problem) : 0;
   plan->irregular = problem.irregular;
   if (plan->options.solver == TESELA_SOLVER_GATHER || (random && tesela__random(random) % 16 == 0))
     plan->irregular = "requested";
   if (!plan->irregular) status = make_regular(plan, &problem, random, err);
   if (status == TESELA_OK && !plan->irregular) drop_taken_fills(plan);
-  if (status == TESELA_OK && plan->irregular) status = make_irregular(plan, random, err);
+  if (status == TESELA_OK && plan->irregular) status = make_irregular(plan, &problem, random, err);
   if (status == TESELA_OK) set_facts(plan);
   return status;
 }

@@ -10,9 +10,10 @@
  *   src f32[24,256]{1,0}            dim 0: step 1
  *
  * The remainders by steps of one side must not change those of the other: each step of only one side must be a multiple
- * of the next smaller step of the other. 8 and 6 are not; dims with both are irregular.
+ * of the next smaller step of the other. 8 and 6 are not; dims with both are irregular, and only in the sums.
  *
- * Joined dims are one coordinate if the other side has them contiguous, or joined as well; else irregular.
+ * Joined dims are one coordinate. If the other side keeps them apart, its steps are those of the dims one after the other:
+ * the last dim's, and those of the one before it times the last one's extent.
  */
 #include "relayout/plan.h"
 
@@ -25,6 +26,11 @@ typedef struct problem_state {
 
 static void set_irregular(tesela__problem *problem, const char *why) {
   if (!problem->irregular) problem->irregular = why;
+}
+
+static void set_no_sums(tesela__problem *problem, const char *why) {
+  set_irregular(problem, why);
+  if (!problem->no_sums) problem->no_sums = why;
 }
 
 /* ---- one coordinate: merge the steps of two chains --------------------------------------------------------- */
@@ -62,8 +68,26 @@ static int64_t stride_at(const side_steps *s, int64_t step) {
   return 0;
 }
 
+/* Add a side to the sums, with a digit of step 1 at the end. False without room. */
+static bool add_sum(tesela__sums *sums, const side_steps *s, struct tesela__sum_digits *digits) {
+  *digits = (struct tesela__sum_digits){sums->n_digits, s->n};
+  if (sums->n_digits + s->n >= (int32_t)(sizeof sums->digit / sizeof sums->digit[0])) return false;
+  for (int32_t i = 0; i < s->n; i++)
+    sums->digit[sums->n_digits++] = (struct tesela__sum_digit){s->step[i], s->stride[i]};
+  if (s->n > 0 && s->step[s->n - 1] == 1) return true;
+  sums->digit[sums->n_digits++] = (struct tesela__sum_digit){1, 0};
+  digits->n++;
+  return true;
+}
+
 static void add_coordinate(tesela__problem *problem, int64_t extent, const side_steps *dst,
                            const side_steps *src) {
+  tesela__sums *sums = &problem->sums;
+  sums->extent[sums->n] = extent;
+  if (!add_sum(sums, dst, &sums->dst[sums->n]) || !add_sum(sums, src, &sums->src[sums->n]))
+    set_no_sums(problem, "dims have more steps than a sum has room for");
+  sums->n++;
+  if (problem->irregular) return;
   tesela__coordinate *c = &problem->coordinate[problem->n_coordinates++];
   *c = (tesela__coordinate){extent, problem->n_digits, 0};
   int32_t i = 0, j = 0;
@@ -103,27 +127,46 @@ static bool dims_of_join(const tesela_layout *layout, int32_t j, int32_t *n, int
   return *n > 0;
 }
 
-/* The steps of these dims on the other side: contiguous, with one digit each, or joined in the same way; else false. */
+/* Add a step; one that continues the step before it replaces it. False without room. */
+static bool add_step(side_steps *s, int64_t step, int64_t stride) {
+  if (s->n > 0 && s->step[s->n - 1] % step == 0) {
+    int64_t times = s->step[s->n - 1] / step, product;
+    if (tesela__mul(stride, times, &product) && product == s->stride[s->n - 1]) s->n--;
+  }
+  if (s->n == TESELA_MAX_DIGITS) return false;
+  s->step[s->n] = step;
+  s->stride[s->n++] = stride;
+  return true;
+}
+
+/* The steps of these dims on the other side as one coordinate: joined in the same way, or dim after dim; else false. */
 static bool other_side(const tesela_layout *layout, int32_t n, const int32_t *dims, bool *join_done,
                        side_steps *s) {
-  const tesela_digit *last = &layout->digit[tesela__chain_of(layout, dims[n - 1]).first];
-  if (tesela__chain_of(layout, dims[n - 1]).n != 1) return false;
-  if (last->join >= 0) {
-    int32_t m, same[TESELA_MAX_RANK];
-    if (!dims_of_join(layout, last->join, &m, same) || m != n) return false;
+  int32_t join = -1, m, same[TESELA_MAX_RANK];
+  for (int32_t i = 0; i < n && join < 0; i++) {
+    tesela__chain chain = tesela__chain_of(layout, dims[i]);
+    for (int32_t k = 0; k < chain.n && join < 0; k++) join = layout->digit[chain.first + k].join;
+  }
+  if (join >= 0) {
+    if (!dims_of_join(layout, join, &m, same) || m != n) return false;
     for (int32_t i = 0; i < n; i++)
       if (same[i] != dims[i]) return false;
-    join_done[last->join] = true;
-    return side_of_chain(layout, layout->rank + last->join, s);
+    join_done[join] = true;
+    return side_of_chain(layout, layout->rank + join, s);
   }
-  int64_t stride = last->stride;
-  for (int32_t i = n - 1; i >= 0; i--) {
-    tesela__chain chain = tesela__chain_of(layout, dims[i]);
-    const tesela_digit *digit = &layout->digit[chain.first];
-    if (chain.n != 1 || digit->axis < 0 || digit->stride != stride) return false;
-    if (!tesela__mul(stride, layout->shape[dims[i]], &stride)) return false;
+  int64_t weight = 1;
+  for (int32_t i = 0; i < n; i++)
+    weight *= tesela__max(1, layout->shape[dims[i]]); /* fits: a join of the other layout */
+  s->n = 0;
+  for (int32_t i = 0; i < n; i++) {
+    side_steps dim;
+    if (!side_of_chain(layout, dims[i], &dim)) return false;
+    weight /= tesela__max(1, layout->shape[dims[i]]);
+    for (int32_t k = 0; k < dim.n; k++)
+      if (!add_step(s, dim.step[k] * weight, dim.stride[k])) return false;
+    if (layout->shape[dims[i]] > 1 && (dim.n == 0 || dim.step[dim.n - 1] > 1) && !add_step(s, weight, 0))
+      return false;
   }
-  *s = (side_steps){.n = 1, .step = {1}, .stride = {last->stride * layout->bits}};
   return true;
 }
 
@@ -136,7 +179,7 @@ static void join_coordinates(problem_state *state, const tesela_layout *layout, 
     if (join_done[j]) continue;
     if (!dims_of_join(layout, j, &n, dims) || !side_of_chain(layout, layout->rank + j, &mine) ||
         !other_side(other, n, dims, other_done, &theirs)) {
-      set_irregular(state->problem, "dims are joined on one side and kept apart on the other");
+      set_no_sums(state->problem, "parts of dims are joined, or dims in different ways on each side");
       return;
     }
     int64_t extent = 1; /* the join itself may have room for more */
@@ -155,7 +198,7 @@ static void add_replicas(tesela__problem *problem) {
   for (int32_t i = dst->n_mapped; i < dst->n_active; i++) {
     const tesela_digit *digit = &dst->digit[i];
     if (digit->source != TESELA_REPLICA) continue;
-    if (digit->axis < 0) set_irregular(problem, "a replica is part of a join");
+    if (digit->axis < 0) set_no_sums(problem, "a replica is part of a join");
     problem->replica[problem->n_replicas++] = (tesela__loop){digit->extent, 0, digit->stride * dst->bits};
   }
 }
@@ -168,16 +211,17 @@ void tesela__problem_set(tesela__problem *problem, const tesela_layout *dst, con
   problem->dst_offset = dst->axis[0].offset * dst->bits;
   problem->src_offset = src->axis[0].offset * src->bits;
   problem->n_coordinates = problem->n_digits = problem->n_replicas = 0;
-  problem->irregular = NULL;
-  if (dst->swizzle.n || src->swizzle.n) set_irregular(problem, "a swizzle mixes bits of the place");
+  problem->irregular = problem->no_sums = NULL;
+  problem->sums.n = problem->sums.n_digits = 0;
+  if (dst->swizzle.n || src->swizzle.n) set_no_sums(problem, "a swizzle mixes bits of the place");
   add_replicas(problem);
   join_coordinates(&state, dst, state.dst_join_done, src, state.src_join_done, true);
   join_coordinates(&state, src, state.src_join_done, dst, state.dst_join_done, false);
-  for (int32_t d = 0; d < dst->rank && !problem->irregular; d++) {
+  for (int32_t d = 0; d < dst->rank && !problem->no_sums; d++) {
     side_steps to, from;
     if (state.dim_done[d] || dst->shape[d] == 1) continue;
     if (!side_of_chain(dst, d, &to) || !side_of_chain(src, d, &from))
-      set_irregular(problem, "dims are joined on one side and kept apart on the other");
+      set_no_sums(problem, "parts of dims are joined, or dims in different ways on each side");
     else
       add_coordinate(problem, dst->shape[d], &to, &from);
   }

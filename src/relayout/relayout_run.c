@@ -198,14 +198,6 @@ static void run_chunk(void *data, int32_t chunk) {
   if (plan->stream || plan->options.shuffle) tesela__fence();
 }
 
-void tesela__run_chunks(const tesela_executor *executor, int32_t n, void (*chunk)(void *data, int32_t i),
-                        void *data) {
-  if (n > 1 && executor)
-    executor->run(executor->user, n, chunk, data);
-  else
-    tesela__run_on_threads(n, n, chunk, data);
-}
-
 static void run_pieces(plan_run *run, int32_t first, int32_t end) {
   run->first_piece = first;
   run->end_piece = end;

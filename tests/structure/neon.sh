@@ -24,7 +24,7 @@ case $1 in
     aarch64-linux-gnu-gcc -std=c11 -O2 -Wall -Wextra -Werror -Iinclude -Isrc -c src/tesela.c -o "$folder/tesela.o" &
     library=$!
     for source in tests/unit/support_seed.c tests/unit/support_pages.c tests/unit/support_kernels*.c tests/unit/support_relayout*.c \
-      tests/oracle/relayout_*.c; do
+      tests/unit/support_in_place.c tests/unit/support_xla.c tests/oracle/relayout_*.c tests/oracle/xla_oracle.c; do
       compile "$folder/$(basename "$source" .c).o" -c "$source"
     done
     wait "$library"

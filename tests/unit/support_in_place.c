@@ -55,18 +55,35 @@ unsigned char in_place_byte(int64_t e, int b) {
   return (unsigned char)((x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9) >> 40);
 }
 
+static int get_bit(const unsigned char *from, int64_t bit) { return from[bit / 8] >> bit % 8 & 1; }
+
+static void put_bit(unsigned char *to, int64_t bit, int value) {
+  to[bit / 8] = (unsigned char)((to[bit / 8] & ~(1 << bit % 8)) | value << bit % 8);
+}
+
+/* Write an element of j->bits bits. */
+static void put_element(const in_place_job *j, unsigned char *to, int64_t place,
+                        const unsigned char *element) {
+  for (int b = 0; b < j->bits; b++) put_bit(to, place * j->bits + b, get_bit(element, b));
+}
+
+/* The bytes of element e, or of its image. */
+static void element_bytes(const in_place_job *j, int64_t e, bool after, unsigned char element[16]) {
+  int width = (j->bits + 7) / 8;
+  bool swap = after && j->options.transform == TESELA_TRANSFORM_SWAP;
+  for (int b = 0; b < width; b++) element[b] = in_place_byte(e, swap ? width - 1 - b : b);
+}
+
 /* The expected contents of the buffer, from those before. */
 static void expect(const in_place_job *j, const unsigned char *before, unsigned char *after, size_t bytes) {
+  static const unsigned char zeros[16];
+  unsigned char element[16];
   memcpy(after, before, bytes);
   for (int64_t p = 0; p < j->dst_places; p++) {
-    unsigned char *to = after + p * j->width;
-    for (int b = 0; b < j->width; b++) {
-      bool swap = j->options.transform == TESELA_TRANSFORM_SWAP;
-      if (j->dst[p] >= 0)
-        to[b] = in_place_byte(j->dst[p], swap ? j->width - 1 - b : b);
-      else if (j->dst[p] == PADDING && j->options.fill != TESELA_FILL_LEAVE)
-        to[b] = j->options.fill == TESELA_FILL_ZERO ? 0 : j->options.fill_value[b];
-    }
+    if (j->dst[p] >= 0) element_bytes(j, j->dst[p], true, element);
+    if (j->dst[p] >= 0) put_element(j, after, p, element);
+    if (j->dst[p] == PADDING && j->options.fill != TESELA_FILL_LEAVE)
+      put_element(j, after, p, j->options.fill == TESELA_FILL_ZERO ? zeros : j->options.fill_value);
   }
 }
 
@@ -74,9 +91,9 @@ static void check_bytes(const in_place_job *j, const unsigned char *got, const u
                         size_t bytes, const char *how) {
   for (size_t b = 0; b < bytes; b++)
     if (got[b] != want[b]) {
-      int64_t place = (int64_t)b / j->width, holds = place < j->dst_places ? j->dst[place] : GAP;
-      fail_msg("%s, %s: byte %zu of place %" PRId64 " (%s %" PRId64 ") is %02x, not %02x", j->name, how,
-               b % (size_t)j->width, place,
+      int64_t place = (int64_t)b * 8 / j->bits, holds = place < j->dst_places ? j->dst[place] : GAP;
+      fail_msg("%s, %s: byte %zu, of place %" PRId64 " (%s %" PRId64 "), is %02x, not %02x", j->name, how, b,
+               place,
                holds >= 0         ? "element"
                : holds == PADDING ? "padding"
                                   : "none",
@@ -86,24 +103,26 @@ static void check_bytes(const in_place_job *j, const unsigned char *got, const u
 
 void in_place_run(const in_place_job *j, const tesela_plan *plan) {
   int64_t places = j->dst_places > j->src_places ? j->dst_places : j->src_places;
-  size_t bytes = (size_t)(places * j->width);
+  size_t bytes = (size_t)(places * j->bits + 7) / 8;
   tesela_plan_info info;
   tesela_plan_describe(plan, &info);
   if (!info.in_place) fail_msg("%s: the plan says it cannot run in place", j->name);
-  unsigned char *before = malloc(bytes + 1), *want = malloc(bytes + 1);
+  unsigned char *before = malloc(bytes + 1), *want = malloc(bytes + 1), element[16];
   assert_true(before && want);
   for (size_t b = 0; b < bytes; b++) before[b] = (unsigned char)in_place_bits();
-  for (int64_t p = 0; p < j->src_places; p++)
-    for (int b = 0; b < j->width && j->src[p] >= 0; b++)
-      before[p * j->width + b] = in_place_byte(j->src[p], b);
+  for (int64_t p = 0; p < j->src_places; p++) {
+    if (j->src[p] < 0) continue;
+    element_bytes(j, j->src[p], false, element);
+    put_element(j, before, p, element);
+  }
   expect(j, before, want, bytes);
-  for (int marks = 0; marks < 2; marks++) {
-    guarded buffer = new_guarded(bytes, marks == 0),
+  for (int with = 0; with < 2; with++) {
+    guarded buffer = new_guarded(bytes, with == 0),
             scratch = new_guarded((size_t)info.in_place_scratch_bytes, true);
     memcpy(buffer.bytes, before, bytes);
     memset(scratch.bytes, 0xff, (size_t)info.in_place_scratch_bytes);
-    OK(tesela_plan_run_in_place(plan, buffer.bytes, marks ? scratch.bytes : NULL, NULL, &e_));
-    check_bytes(j, buffer.bytes, want, bytes, marks ? "with marks" : "without marks");
+    OK(tesela_plan_run_in_place(plan, buffer.bytes, with ? scratch.bytes : NULL, NULL, &e_));
+    check_bytes(j, buffer.bytes, want, bytes, with ? "with scratch" : "without scratch");
     drop_guarded(buffer);
     drop_guarded(scratch);
   }
@@ -111,8 +130,54 @@ void in_place_run(const in_place_job *j, const tesela_plan *plan) {
   free(want);
 }
 
-void in_place_draw_options(tesela_plan_options *options, int width) {
+/* ---- every way ---------------------------------------------------------------------------------------------- */
+
+static struct {
+  const char *words;
+  int n;
+} counts[] = {{"nothing moves", 0},
+              {"everything through the scratch", 0},
+              {"strips through the scratch", 0},
+              {"pairs of blocks change places", 0},
+              {"blocks move along cycles", 0},
+              {"units of elements move along cycles", 0}};
+
+static void count_plan(const tesela_plan *plan) {
+  static char text[1 << 16];
+  tesela_buffer words = {text, sizeof text, 0};
+  tesela_writer to = tesela_buffer_writer(&words);
+  OK(tesela_plan_explain(plan, &to, &e_));
+  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+    counts[i].n += strstr(text, counts[i].words) != NULL;
+}
+
+int in_place_count(const char *words) {
+  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+    if (strcmp(counts[i].words, words) == 0) return counts[i].n;
+  fail_msg("no count of plans with: %s", words);
+  return 0;
+}
+
+void in_place_run_all(const in_place_job *j, const tesela_layout *dst, const tesela_layout *src,
+                      int n_random) {
+  tesela_error err;
+  for (int k = 0; k < 2 + n_random; k++) {
+    tesela_plan_options options = j->options;
+    tesela_plan *plan = NULL;
+    options.isa = (tesela_isa)in_place_below(5);
+    if (!tesela_isa_available(options.isa)) options.isa = TESELA_ISA_BEST;
+    options.threads = k < 2 ? 0 : 1 + (int32_t)in_place_below(4);
+    options.shuffle = k < 2 ? 0 : in_place_bits() | 1;
+    if (tesela_plan_create(&plan, dst, src, &options, &err) != TESELA_OK)
+      fail_msg("%s: %s", j->name, err.message);
+    count_plan(plan);
+    in_place_run(j, plan);
+    tesela_plan_destroy(plan);
+  }
+}
+
+void in_place_draw_options(tesela_plan_options *options, int bits) {
   *options = (tesela_plan_options){.fill = (tesela_fill)in_place_below(3)};
   for (int b = 0; b < 16; b++) options->fill_value[b] = (uint8_t)in_place_bits();
-  if (width > 1 && in_place_one_in(3)) options->transform = TESELA_TRANSFORM_SWAP;
+  if (bits > 8 && in_place_one_in(3)) options->transform = TESELA_TRANSFORM_SWAP;
 }

@@ -19,7 +19,7 @@ typedef struct in_place_job {
   const char *name;
   int64_t dst_places, src_places;
   const int64_t *dst, *src; /* tables */
-  int width;                /* bytes of an element */
+  int bits;                 /* of an element */
   tesela_plan_options options;
 } in_place_job;
 
@@ -29,9 +29,17 @@ void in_place_begin(uint64_t seed);
 /* Byte b of element e; elements of a test differ in some byte, except by chance. */
 unsigned char in_place_byte(int64_t e, int b);
 
-/* Run a plan with marks (and a byte after them that must not change) and without. */
+/* Run a plan with scratch, which ends at an inaccessible page, and without. */
 void in_place_run(const in_place_job *j, const tesela_plan *plan);
-void in_place_draw_options(tesela_plan_options *options, int width);
+
+/* The same for plans of every instruction set, of 1 to 4 threads, and `n_random` ones that may use little scratch, so that small
+ * tensors have passes that otherwise only large ones have. Counts the methods that the plans explain. */
+void in_place_run_all(const in_place_job *j, const tesela_layout *dst, const tesela_layout *src,
+                      int n_random);
+
+/* Plans so far whose passes include one with these words. */
+int in_place_count(const char *words);
+void in_place_draw_options(tesela_plan_options *options, int bits);
 uint64_t in_place_bits(void);
 int64_t in_place_below(int64_t n);
 bool in_place_one_in(int64_t n);

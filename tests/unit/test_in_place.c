@@ -3,6 +3,7 @@
  * test_in_place.c - tesela_plan_run_in_place against the definition: layouts in notation, scratch,
  * progress, refusals. TESELA_SEED sets the seed.
  */
+#include "support_fault.h"
 #include "support_in_place.h"
 #include "support_seed.h"
 
@@ -55,15 +56,12 @@ static void rows_agree_with_the_definition(void **state) {
     for (int fill = TESELA_FILL_ZERO; fill <= TESELA_FILL_VALUE; fill++) {
       tesela_layout dst = in_place_layout(rows[r].dst), src = in_place_layout(rows[r].src);
       int64_t *dst_table = table_of(&dst), *src_table = table_of(&src);
-      in_place_job j = {
-          rows[r].name, dst.axis[0].extent, src.axis[0].extent, dst_table, src_table, dst.bits / 8, {0}};
-      in_place_draw_options(&j.options, 1);
+      in_place_job j = {rows[r].name, dst.axis[0].extent, src.axis[0].extent, dst_table, src_table, dst.bits,
+                        {0}};
+      in_place_draw_options(&j.options, 8);
       j.options.fill = (tesela_fill)fill;
       j.options.transform = rows[r].transform;
-      tesela_plan *plan = NULL;
-      OK(tesela_plan_create(&plan, &dst, &src, &j.options, &e_));
-      in_place_run(&j, plan);
-      tesela_plan_destroy(plan);
+      in_place_run_all(&j, &dst, &src, 12);
       free(dst_table);
       free(src_table);
     }
@@ -87,7 +85,7 @@ static void more_partial_tiles_than_a_plan_has_pieces(void **state) {
   OK(tesela_layout_place_row_major(&dst, 2 * RANK, digits, axis, 1, NULL, &e_));
   OK(tesela_layout_finish(&dst, &e_));
   int64_t *dst_table = table_of(&dst), *src_table = table_of(&src);
-  in_place_job j = {"partial tiles", dst.axis[0].extent, src.axis[0].extent, dst_table, src_table, 1, {0}};
+  in_place_job j = {"partial tiles", dst.axis[0].extent, src.axis[0].extent, dst_table, src_table, 8, {0}};
   tesela_plan *plan = NULL;
   OK(tesela_plan_create(&plan, &dst, &src, &j.options, &e_));
   in_place_run(&j, plan);
@@ -96,30 +94,60 @@ static void more_partial_tiles_than_a_plan_has_pieces(void **state) {
   free(src_table);
 }
 
-/* ---- scratch ---------------------------------------------------------------------------------------------- */
+/* ---- methods ---------------------------------------------------------------------------------------------- */
 
-/* One bit for each unit of neighbours that stay together. */
-static void scratch_is_a_bit_for_each_unit(void **state) {
+/* The plan's explanation. */
+static const char *explained(const tesela_plan *plan) {
+  static char text[1 << 16];
+  tesela_buffer words = {text, sizeof text, 0};
+  tesela_writer to = tesela_buffer_writer(&words);
+  OK(tesela_plan_explain(plan, &to, &e_));
+  return text;
+}
+
+/* Tensors that are not allocated: what is done with them, and scratch of at most 1 MiB or a 64th of the tensor. */
+static void large_tensors_have_passes_and_little_scratch(void **state) {
   (void)state;
   static const struct {
-    const char *name, *dst, *src;
-    int64_t bytes;
-  } sizes[] = {
-      {"128 neighbours of 32768", "f32[128,256]{1,0:T(8,128)}", "f32[128,256]{1,0}", 32768 / 128 / 8},
-      {"matrices of 4 whole tiles, 15 of them", "f32[5,3,32,128]{3,2,0,1:T(8,128)}",
-       "f32[5,3,32,128]{3,2,1,0:T(8,128)}", 2},
-      {"8 neighbours: what 200 and 128 have in common", "f32[8,200]{1,0:T(8,128)}", "f32[8,200]{1,0}",
-       2048 / 8 / 8},
-      {"single elements", "u8[100,100]{0,1}", "u8[100,100]{1,0}", 10000 / 8},
-      {"everything", "f32[100,100]{1,0}", "f32[100,100]{1,0}", 1},
+    const char *name, *dst, *src, *words;
+    int32_t threads;
+  } methods[] = {
+      {"everything fits", "f32[100,200]{0,1}", "f32[100,200]{1,0}", "everything through the scratch\n", 1},
+      {"nothing moves", "f32[10000,2000]{1,0}", "f32[10000,2000]{1,0}", "nothing moves\n", 1},
+      {"8 rows become tiles", "f32[8192,8192]{1,0:T(8,128)}", "f32[8192,8192]{1,0}",
+       ": 1024 of 262144 bytes\n", 1},
+      {"on two threads", "f32[8192,8192]{1,0:T(8,128)}", "f32[8192,8192]{1,0}",
+       ": 1024 of 262144 bytes, 2 threads\n", 2},
+      {"tiles with padding", "f32[8190,8180]{1,0:T(8,128)}", "f32[8190,8180]{1,0}",
+       ": 1024 of 261760 bytes, from the last to the first\n", 2},
+      {"without padding again", "f32[8190,8180]{1,0}", "f32[8190,8180]{1,0:T(8,128)}",
+       ": 1024 of 262144 bytes, in order\n", 2},
+      {"a square", "f32[8192,8192]{0,1}", "f32[8192,8192]{1,0}", "change places: 64 x 64 units of 32 bits\n",
+       1},
+      {"squares of nibbles", "s4[3,8192,8192]{1,2,0:E(4)}", "s4[3,8192,8192]{2,1,0:E(4)}",
+       "change places: 512 x 512 units of 4 bits, 4 threads\n", 4},
+      {"a rectangle", "f32[8192,4096]{0,1}", "f32[8192,4096]{1,0}",
+       "move along cycles: blocks of 32768 bytes\n", 1},
+      {"few columns", "f32[20000000,3]{0,1}", "f32[20000000,3]{1,0}",
+       "move along cycles: blocks of 640000 bytes\n", 1},
+      {"rows of 8 KiB", "f32[500,300,2048]{2,0,1}", "f32[500,300,2048]{2,1,0}",
+       "move along cycles: blocks of 8192 bytes\n", 1},
+      {"steps that do not nest", "f32[8184,8000]{1,0:T(8,128)}", "f32[8184,8000]{1,0:T(6,100)}",
+       ": 341 of 768000 bytes, from the last to the first\n", 1},
   };
-  for (size_t r = 0; r < sizeof sizes / sizeof sizes[0]; r++) {
-    tesela_layout dst = in_place_layout(sizes[r].dst), src = in_place_layout(sizes[r].src);
+  for (size_t r = 0; r < sizeof methods / sizeof methods[0]; r++) {
+    tesela_layout dst = in_place_layout(methods[r].dst), src = in_place_layout(methods[r].src);
+    const tesela_plan_options options = {.threads = methods[r].threads};
     tesela_plan *plan = NULL;
     tesela_plan_info info;
-    OK(tesela_plan_create(&plan, &dst, &src, NULL, &e_));
+    OK(tesela_plan_create(&plan, &dst, &src, &options, &e_));
     tesela_plan_describe(plan, &info);
-    AGREE(sizes[r].name, info.in_place_scratch_bytes, sizes[r].bytes);
+    if (!strstr(explained(plan), methods[r].words))
+      fail_msg("%s: not \"%s\" in\n%s", methods[r].name, methods[r].words, explained(plan));
+    int64_t bytes = info.src_bytes > info.dst_bytes ? info.src_bytes : info.dst_bytes;
+    if (info.in_place_scratch_bytes > 1 << 20 && info.in_place_scratch_bytes > bytes / 64)
+      fail_msg("%s: %" PRId64 " bytes of scratch for %" PRId64, methods[r].name, info.in_place_scratch_bytes,
+               bytes);
     tesela_plan_destroy(plan);
   }
 }
@@ -150,13 +178,11 @@ static void what_is_no_permutation_is_refused(void **state) {
       {"replicas in dst", vector(32, 6, 1, 2), vector(32, 6, 1, 1), TESELA_TRANSFORM_NONE},
       {"replicas in src", vector(32, 6, 1, 1), vector(32, 6, 1, 2), TESELA_TRANSFORM_NONE},
       {"a broadcast in src", vector(32, 6, 1, 1), vector(32, 6, 0, 1), TESELA_TRANSFORM_NONE},
-      {"4 bits", vector(4, 6, 1, 1), vector(4, 6, 2, 1), TESELA_TRANSFORM_NONE},
-      {"1 bit", vector(1, 6, 1, 1), vector(1, 6, 1, 1), TESELA_TRANSFORM_NONE},
       {"wider", vector(32, 6, 1, 1), vector(16, 6, 1, 1), TESELA_TRANSFORM_CONVERT},
       {"narrower", vector(16, 6, 1, 1), vector(32, 6, 1, 1), TESELA_TRANSFORM_CONVERT},
   };
-  refused[5].dst.dtype = refused[6].src.dtype = TESELA_F32;
-  refused[5].src.dtype = refused[6].dst.dtype = TESELA_BF16;
+  refused[3].dst.dtype = refused[4].src.dtype = TESELA_F32;
+  refused[3].src.dtype = refused[4].dst.dtype = TESELA_BF16;
   for (size_t r = 0; r < sizeof refused / sizeof refused[0]; r++) {
     unsigned char buffer[64], same[64];
     tesela_plan_options options = {.transform = refused[r].transform};
@@ -225,40 +251,98 @@ static int watch_progress(void *user, int64_t done, int64_t total) {
 
 static void progress_is_told_and_may_stop(void **state) {
   (void)state;
-  enum { ROWS = 300, COLS = 701 };
-  tesela_layout dst = in_place_layout("u8[300,701]{0,1}"), src = in_place_layout("u8[300,701]{1,0}");
-  unsigned char *buffer = malloc(ROWS * COLS), *scratch = malloc(ROWS * COLS);
-  assert_true(buffer && scratch);
-  tesela_plan *plan = NULL;
-  OK(tesela_plan_create(&plan, &dst, &src, NULL, &e_));
-  for (int marks = 0; marks < 2; marks++)
+  static const struct {
+    const char *name, *dst, *src;
+    int64_t rows, cols;
+    bool scratch;
+    int32_t threads;
+  } runs[] = {
+      {"cycles", "u8[300,701]{0,1}", "u8[300,701]{1,0}", 300, 701, false, 1},
+      {"swaps", "u8[4096,4096]{0,1}", "u8[4096,4096]{1,0}", 4096, 4096, true, 1},
+      {"swaps on threads", "u8[4096,4096]{0,1}", "u8[4096,4096]{1,0}", 4096, 4096, true, 3},
+      {"strips and blocks", "u8[5000,4000]{0,1}", "u8[5000,4000]{1,0}", 5000, 4000, true, 1},
+      {"strips and blocks on threads", "u8[5000,4000]{0,1}", "u8[5000,4000]{1,0}", 5000, 4000, true, 2},
+  };
+  for (size_t r = 0; r < sizeof runs / sizeof runs[0]; r++)
     for (int stop_at = 0; stop_at < 3; stop_at++) {
-      watch w = {.stop_at = stop_at, .total = ROWS * COLS};
+      tesela_layout dst = in_place_layout(runs[r].dst), src = in_place_layout(runs[r].src);
+      const int64_t n_rows = runs[r].rows, n_cols = runs[r].cols;
+      const tesela_plan_options how = {.threads = runs[r].threads};
+      tesela_plan *plan = NULL;
+      tesela_plan_info info;
+      OK(tesela_plan_create(&plan, &dst, &src, &how, &e_));
+      tesela_plan_describe(plan, &info);
+      unsigned char *buffer = malloc((size_t)(n_rows * n_cols)),
+                    *scratch = malloc((size_t)info.in_place_scratch_bytes);
+      assert_true(buffer && scratch);
+      watch w = {.stop_at = stop_at, .total = n_rows * n_cols};
       const tesela_run_options options = {.progress = watch_progress, .progress_user = &w};
-      for (int p = 0; p < ROWS * COLS; p++) buffer[p] = in_place_byte(p, 0);
-      tesela_status status = tesela_plan_run_in_place(plan, buffer, marks ? scratch : NULL, &options, NULL);
-      AGREE("status", status, stop_at ? TESELA_E_STOPPED : TESELA_OK);
+      for (int64_t p = 0; p < n_rows * n_cols; p++) buffer[p] = in_place_byte(p, 0);
+      tesela_status status =
+          tesela_plan_run_in_place(plan, buffer, runs[r].scratch ? scratch : NULL, &options, NULL);
+      AGREE(runs[r].name, status, stop_at ? TESELA_E_STOPPED : TESELA_OK);
       if (stop_at)
-        assert_int_equal(w.calls, stop_at);
+        AGREE(runs[r].name, w.calls, stop_at);
       else
-        assert_true(w.calls > 2);
-      for (int p = 0; p < ROWS * COLS && !stop_at; p++)
-        assert_int_equal(buffer[p], in_place_byte(p % ROWS * COLS + p / ROWS, 0));
+        assert_true(w.calls > 1);
+      for (int64_t p = 0; p < n_rows * n_cols && !stop_at; p++)
+        assert_int_equal(buffer[p], in_place_byte(p % n_rows * n_cols + p / n_rows, 0));
+      tesela_plan_destroy(plan);
+      free(buffer);
+      free(scratch);
     }
-  tesela_plan_destroy(plan);
-  free(buffer);
-  free(scratch);
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------- */
+
+/* Plans of parts are made before anything is moved: without memory the buffer is as before. */
+static void without_memory_nothing_is_lost(void **state) {
+  (void)state;
+  static const struct {
+    const char *name, *dst, *src;
+  } pairs[] = {{"swaps", "f32[1000,1000]{0,1}", "f32[1000,1000]{1,0}"},
+               {"strips and blocks", "f32[1000,600]{0,1}", "f32[1000,600]{1,0}"},
+               {"strips", "f32[1000,600]{1,0:T(8,128)}", "f32[1000,600]{1,0}"}};
+  for (size_t r = 0; r < sizeof pairs / sizeof pairs[0]; r++) {
+    tesela_layout dst = in_place_layout(pairs[r].dst), src = in_place_layout(pairs[r].src);
+    fault f = {.countdown = -1};
+    const tesela_allocator allocator = fault_allocator(&f);
+    const tesela_plan_options options = {.allocator = &allocator};
+    tesela_plan *plan = NULL;
+    tesela_plan_info info;
+    OK(tesela_plan_create(&plan, &dst, &src, &options, &e_));
+    tesela_plan_describe(plan, &info);
+    const size_t bytes = (size_t)(info.dst_bytes > info.src_bytes ? info.dst_bytes : info.src_bytes);
+    unsigned char *buffer = malloc(bytes), *scratch = malloc((size_t)info.in_place_scratch_bytes);
+    assert_true(buffer && scratch);
+    for (size_t p = 0; p < bytes; p++) buffer[p] = in_place_byte((int64_t)p, 0);
+    const int64_t live = f.live;
+    int64_t n = 0;
+    for (tesela_status status = TESELA_E_MEMORY; status != TESELA_OK; n++) {
+      f.countdown = n;
+      status = tesela_plan_run_in_place(plan, buffer, scratch, NULL, NULL);
+      AGREE("no leak", f.live, live);
+      if (status == TESELA_OK) break;
+      AGREE(pairs[r].name, status, TESELA_E_MEMORY);
+      for (size_t p = 0; p < bytes; p++) assert_int_equal(buffer[p], in_place_byte((int64_t)p, 0));
+    }
+    assert_true(n > 1);
+    tesela_plan_destroy(plan);
+    free(buffer);
+    free(scratch);
+  }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rows_agree_with_the_definition),
       cmocka_unit_test(more_partial_tiles_than_a_plan_has_pieces),
-      cmocka_unit_test(scratch_is_a_bit_for_each_unit),
+      cmocka_unit_test(large_tensors_have_passes_and_little_scratch),
       cmocka_unit_test(what_is_no_permutation_is_refused),
       cmocka_unit_test(a_partial_broadcast_in_src_is_refused),
       cmocka_unit_test(windows_in_src_are_refused),
       cmocka_unit_test(progress_is_told_and_may_stop),
+      cmocka_unit_test(without_memory_nothing_is_lost),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -205,38 +205,104 @@ static void random_pair(uint64_t seed) {
   side dst, src;
   int64_t shape[MOST_DIMS];
   in_place_begin(seed);
-  int rank = (int)in_place_below(MOST_DIMS + 1), width = 1 << in_place_below(5);
+  int rank = (int)in_place_below(MOST_DIMS + 1), bits = 1 << in_place_below(8);
   for (int d = 0; d < rank; d++) shape[d] = in_place_one_in(30) ? 0 : 1 + in_place_below(rank > 2 ? 7 : 23);
-  while (!make_side(&dst, NULL, rank, shape, width * 8)) continue;
+  while (!make_side(&dst, NULL, rank, shape, bits)) continue;
   bool alike = in_place_one_in(3);
-  while (!make_side(&src, alike ? &dst : NULL, rank, shape, width * 8)) continue;
+  while (!make_side(&src, alike ? &dst : NULL, rank, shape, bits)) continue;
   snprintf(name, sizeof name, "seed %" PRIu64, seed);
-  in_place_job j = {name, dst.end + dst.tail, src.end + src.tail, dst_table, src_table, width, {0}};
+  in_place_job j = {name, dst.end + dst.tail, src.end + src.tail, dst_table, src_table, bits, {0}};
   if (in_place_product(rank, shape) == 0) return; /* a row has no elements */
-  in_place_draw_options(&j.options, width);
+  in_place_draw_options(&j.options, bits);
   tesela_layout to = build(&dst), from = build(&src);
-  if (j.options.transform == TESELA_TRANSFORM_SWAP && width < 16) to.dtype = from.dtype = unsigned_of(width);
-  if (width == 16) j.options.transform = TESELA_TRANSFORM_NONE;
+  if (j.options.transform == TESELA_TRANSFORM_SWAP && bits < 128)
+    to.dtype = from.dtype = unsigned_of(bits / 8);
+  if (bits == 128) j.options.transform = TESELA_TRANSFORM_NONE;
   fill_table(&dst, dst_table);
   fill_table(&src, src_table);
-  tesela_plan *plan = NULL;
-  tesela_error err;
-  if (tesela_plan_create(&plan, &to, &from, &j.options, &err) != TESELA_OK)
-    fail_msg("%s: %s", name, err.message);
-  in_place_run(&j, plan);
-  tesela_plan_destroy(plan);
+  in_place_run_all(&j, &to, &from, 3);
 }
 
 static void random_pairs_agree_with_the_definition(void **state) {
   (void)state;
   const char *text = getenv("TESELA_SEEDS");
-  uint64_t n = text ? strtoull(text, NULL, 10) : SEEDS;
+  uint64_t n = text ? strtoull(text, NULL, 10) : slow_run() ? SEEDS / 10 : SEEDS;
   for (uint64_t k = 0; k < n; k++) random_pair(first_seed() + k);
+}
+
+/* Whole digits in another order, without padding: one stretch of places on both sides. */
+static void random_permutation(uint64_t seed) {
+  enum { LEAST = 2, MOST_EXTENT = 24 };
+  static int64_t dst_table[MOST_PLACES], src_table[MOST_PLACES];
+  char name[64];
+  int64_t shape[MOST_DIMS], dst_stride[MOST_DIMS], src_stride[MOST_DIMS], order[MOST_DIMS],
+      index[MOST_DIMS] = {0}, n = 1;
+  in_place_begin(seed);
+  int rank = 2 + (int)in_place_below(MOST_DIMS - 1), bits = 1 << in_place_below(8),
+      alike = (int)in_place_below(rank);
+  for (int d = 0; d < rank; d++) {
+    shape[d] = LEAST + in_place_below(MOST_PLACES / n > MOST_EXTENT * 4 ? MOST_EXTENT : 2);
+    if (d > 0 && d == alike) shape[d] = shape[d - 1]; /* two that may change places */
+    while (n * shape[d] > MOST_PLACES) shape[d]--;
+    n *= shape[d];
+  }
+  const bool swaps = alike > 0 && in_place_one_in(3);
+  int64_t stride = 1;
+  for (int d = rank - 1; d >= 0; d--) {
+    src_stride[d] = stride;
+    stride *= shape[d];
+    order[d] = d;
+  }
+  for (int d = rank - 1; d > 0; d--) {
+    int k = swaps && d != alike ? d : swaps && d > 0 ? d - 1 : (int)in_place_below(d + 1);
+    int64_t swap = order[d];
+    order[d] = order[k];
+    order[k] = swap;
+  }
+  stride = 1;
+  for (int d = rank - 1; d >= 0; d--) {
+    dst_stride[order[d]] = stride;
+    stride *= shape[order[d]];
+  }
+  tesela_layout dst, src;
+  OK(tesela_layout_strided(&dst, TESELA_DTYPE_NONE, bits, rank, shape, dst_stride, 0, &e_));
+  OK(tesela_layout_strided(&src, TESELA_DTYPE_NONE, bits, rank, shape, src_stride, 0, &e_));
+  for (int64_t e = 0; e < n; e++) {
+    int64_t to = 0, from = 0;
+    for (int d = 0; d < rank; d++) {
+      to += index[d] * dst_stride[d];
+      from += index[d] * src_stride[d];
+    }
+    dst_table[to] = src_table[from] = e;
+    tesela_index_next(rank, shape, index);
+  }
+  snprintf(name, sizeof name, "permutation, seed %" PRIu64, seed);
+  in_place_job j = {name, n, n, dst_table, src_table, bits, {0}};
+  in_place_draw_options(&j.options, bits);
+  if (bits < 128) dst.dtype = src.dtype = bits < 8 ? TESELA_DTYPE_NONE : unsigned_of(bits / 8);
+  if (bits == 128 || bits < 8) j.options.transform = TESELA_TRANSFORM_NONE;
+  in_place_run_all(&j, &dst, &src, 6);
+}
+
+static void random_permutations_agree_with_the_definition(void **state) {
+  (void)state;
+  const char *text = getenv("TESELA_SEEDS");
+  uint64_t n = text ? strtoull(text, NULL, 10) : slow_run() ? SEEDS / 30 : SEEDS / 3;
+  for (uint64_t k = 0; k < n; k++) random_permutation(first_seed() + k);
+  static const char *const words[] = {"everything through the scratch", "strips through the scratch",
+                                      "pairs of blocks change places", "blocks move along cycles",
+                                      "units of elements move along cycles"};
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    printf("cases: %d in place, %s\n", in_place_count(words[i]), words[i]);
+    if (!text && !slow_run() && in_place_count(words[i]) < 60)
+      fail_msg("only %d plans with: %s", in_place_count(words[i]), words[i]);
+  }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_pairs_agree_with_the_definition),
+      cmocka_unit_test(random_permutations_agree_with_the_definition),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,6 +78,51 @@ static const row rows[] = {
     {"nibbles reversed", TESELA_SOLVER_STRIDED, 4, 1, {501}, "0", "0@-1 +500"},
     {"one value everywhere", TESELA_SOLVER_STRIDED, 64, 2, {30, 20}, "0 1", "0@0 1@0"},
     {"splits that do not nest", TESELA_SOLVER_GATHER, 32, 2, {50, 60}, "0/7 1 0", "0/5 1 0"},
+    {"tiles that do not nest", TESELA_SOLVER_GATHER, 32, 2, {50, 60}, "0/8 1/16 0 1", "0/6 1/10 0 1"},
+    {"tiles of bytes that do not nest", TESELA_SOLVER_GATHER, 8, 2, {70, 90}, "0/8 1/32 0 1", "0/6 1/20 0 1"},
+    {"tiles of 2 bytes that do not nest",
+     TESELA_SOLVER_GATHER,
+     16,
+     2,
+     {50, 60},
+     "0/8 1/16 0/2 1 0",
+     "0/6 1/10 0 1"},
+    {"tiles of 16 bytes that do not nest",
+     TESELA_SOLVER_GATHER,
+     128,
+     2,
+     {30, 40},
+     "0/8 1/16 0 1",
+     "0/6 1/10 0 1"},
+    {"tiles of nibbles that do not nest",
+     TESELA_SOLVER_GATHER,
+     4,
+     2,
+     {50, 60},
+     "0/8 1/16 0 1",
+     "0/6 1/10 0 1"},
+    {"tiles of bits that do not nest", TESELA_SOLVER_GATHER, 1, 2, {50, 60}, "1/8 0/16 1 0", "0/6 1/10 0 1"},
+    {"transposed tiles that do not nest",
+     TESELA_SOLVER_GATHER,
+     32,
+     2,
+     {90, 140},
+     "1/8 0/16 1 0",
+     "0/6 1/10 0 1"},
+    {"transposed tiles of 8 bytes in replicas",
+     TESELA_SOLVER_GATHER,
+     64,
+     2,
+     {50, 60},
+     "r3 1/8 0/16 1 0",
+     "0/6 1/10 0 1"},
+    {"tiles that do not nest, of three dims",
+     TESELA_SOLVER_GATHER,
+     8,
+     3,
+     {17, 23, 31},
+     "1/3 2/4 0/5 1 2 0",
+     "2/3 0/4 1/5 0 2 1"},
     {"gather of what is regular", TESELA_SOLVER_GATHER, 8, 2, {50, 60}, "1 0", "0 1"},
     {"gather of nibbles into tiles", TESELA_SOLVER_GATHER, 4, 2, {50, 60}, "0/8 1/16 0 1", "1 0"},
 };
@@ -207,9 +252,37 @@ static void test_mixes(void **state) {
     }
 }
 
+/* The gather uses tables wherever both sides are sums, and then threads; elements that share bytes have one. */
+static void test_tables(void **state) {
+  (void)state;
+  static const struct {
+    const char *words;
+    int32_t bits, threads;
+    const char *dst, *src;
+  } gathers[] = {
+      {"by tables of offsets", 32, 3, "0/8 1/16 0 1", "0/6 1/10 0 1"},
+      {"by tables of offsets", 4, 1, "0/8 1/16 0 1", "0/6 1/10 0 1"},
+  };
+  for (size_t i = 0; i < sizeof gathers / sizeof gathers[0]; i++) {
+    const row r = {"tables", TESELA_SOLVER_ANY, gathers[i].bits, 2, {0}, gathers[i].dst, gathers[i].src};
+    const int64_t shape[2] = {2000, 3000};
+    const tesela_plan_options options = {.threads = 3};
+    tesela_plan *plan = NULL;
+    tesela_plan_info info;
+    pair p;
+    make(&r, shape, &p);
+    if (!uses(&p, gathers[i].words)) fail_msg("row %zu is not done %s", i, gathers[i].words);
+    assert_int_equal(tesela_plan_create(&plan, &p.dst, &p.src, &options, NULL), TESELA_OK);
+    tesela_plan_describe(plan, &info);
+    assert_int_equal(info.threads, gathers[i].threads);
+    tesela_plan_destroy(plan);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_rows),
+      cmocka_unit_test(test_tables),
       cmocka_unit_test(test_neighbours),
       cmocka_unit_test(test_mixes),
   };

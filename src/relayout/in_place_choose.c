@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * in_place_choose.c - choose the passes of a copy within one buffer, and explain them.
+ *
+ *   nothing   every element has one place in both layouts
+ *   whole     src is at most 1 MiB: it is copied to the scratch, and from there by the plan itself
+ *   strips    parts that lie apart on both sides go through the scratch      in_place_strips.c
+ *   digits    permutations of whole digits: swaps, strips and blocks         in_place_digits.c
+ *   cycles    everything else, and everything without scratch                in_place_cycles.c
+ *
+ * The scratch is limited to 1 MiB or a 64th of the tensor.
+ */
+#include "relayout/in_place.h"
+
+enum {
+  SCRATCH = 1 << 20,        /* bytes, or a 64th of the tensor */
+  WANTED_STRIP = 256 << 10, /* bytes; it and its copy are in the second cache together */
+  BYTES_A_THREAD = 2 << 20, /* moved */
+};
+
+/* ---- the choice ------------------------------------------------------------------------------------------- */
+
+/* Does no element move, and no value change? */
+static bool is_identity(const tesela_plan *plan, const tesela__problem *problem) {
+  if (problem->irregular || plan->conversion || problem->dst_offset != problem->src_offset) return false;
+  for (int32_t i = 0; i < problem->n_digits; i++)
+    if (problem->digit[i].ss != problem->digit[i].ds) return false;
+  return true;
+}
+
+static int32_t threads_in_place(const tesela_plan *plan, int64_t bytes) {
+  const int32_t most = plan->options.threads ? plan->options.threads : tesela__cpu_count();
+  if (plan->options.shuffle) return most;
+  return (int32_t)tesela__max(1, tesela__min(most, 2 * bytes / BYTES_A_THREAD));
+}
+
+static bool strips_found(tesela__method *method, const tesela_plan *plan, const tesela__problem *problem,
+                         int64_t limit, int32_t threads) {
+  tesela__pass *pass = &method->pass[0];
+  const int64_t wanted = tesela__min(WANTED_STRIP, limit);
+  if (problem->no_sums || problem->n_replicas || problem->sums.n == 0) return false;
+  if (!tesela__strips_find(pass, &problem->sums, problem->dst_offset, problem->src_offset, plan->dst.bits,
+                           wanted, limit))
+    return false;
+  pass->scratch_bytes = (pass->strip_bytes + 63) / 64 * 64;
+  pass->threads =
+      pass->independent ? (int32_t)tesela__max(1, tesela__min(threads, limit / pass->scratch_bytes)) : 1;
+  method->n_passes = 1;
+  return pass->scratch_bytes <= limit;
+}
+
+void tesela__in_place_choose(tesela__method *method, const tesela_plan *plan,
+                             const tesela__problem *problem) {
+  const int64_t bytes = tesela__max(plan->info.dst_bytes, plan->info.src_bytes);
+  const int32_t threads = threads_in_place(plan, bytes);
+  int64_t limit = tesela__max(SCRATCH, bytes / 64);
+  if (plan->options.shuffle)
+    limit =
+        (int64_t)64 << (plan->options.shuffle >> 8) % 8; /* so that small tensors have all kinds of passes */
+  method->n_passes = 0;
+  method->scratch_bytes = 0;
+  if (tesela__is_empty(problem->dst) || is_identity(plan, problem)) return;
+  if (plan->info.src_bytes <= tesela__min(limit, SCRATCH)) {
+    method->n_passes = 1;
+    method->pass[0].kind = TESELA__PASS_WHOLE;
+    method->pass[0].threads = 1;
+    method->pass[0].scratch_bytes = plan->info.src_bytes;
+  } else if (!strips_found(method, plan, problem, tesela__min(limit, SCRATCH), threads) &&
+             (problem->irregular || !tesela__digits_find(method, plan, problem, limit, threads)) &&
+             !strips_found(method, plan, problem, limit, threads)) {
+    method->n_passes = 1;
+    method->pass[0].kind = TESELA__PASS_CYCLES;
+    method->pass[0].threads = 1;
+    method->pass[0].scratch_bytes = tesela__marks_bytes(problem->dst, problem->src);
+  }
+  for (int32_t i = 0; i < method->n_passes; i++) {
+    const tesela__pass *pass = &method->pass[i];
+    method->pass[i].converts = i == 0;
+    method->scratch_bytes = tesela__max(method->scratch_bytes, pass->threads * pass->scratch_bytes);
+  }
+}
+
+int64_t tesela__in_place_scratch_bytes(const tesela_plan *plan, const tesela__problem *problem) {
+  tesela__method method;
+  tesela__in_place_choose(&method, plan, problem);
+  return method.scratch_bytes;
+}
+
+/* ---- words ------------------------------------------------------------------------------------------------ */
+
+static const char *pass_words(tesela__pass_kind kind) {
+  static const char *const words[] = {
+#define TESELA__ROW(symbol, text) text,
+      TESELA__PASS_MAP(TESELA__ROW)
+#undef TESELA__ROW
+  };
+  return words[kind];
+}
+
+static void put_pass(tesela__sink *sink, const tesela_plan *plan, const tesela__problem *problem,
+                     const tesela__pass *pass) {
+  tesela__putf(sink, "  %s", pass_words(pass->kind));
+  if (pass->kind == TESELA__PASS_STRIPS) {
+    int64_t n = 1;
+    for (int32_t i = 0; i < pass->n_levels; i++) n *= pass->level[i].n;
+    tesela__putf(sink, ": %" PRId64 " of %" PRId64 " bytes", n, pass->strip_bytes);
+    if (!pass->independent)
+      tesela__puts(sink, pass->backwards ? ", from the last to the first" : ", in order");
+  } else if (pass->kind == TESELA__PASS_SWAPS) {
+    tesela__putf(sink, ": %" PRId64 " x %" PRId64 " units of %" PRId64 " bit%s", pass->side, pass->side,
+                 pass->unit, pass->unit == 1 ? "" : "s");
+  } else if (pass->kind == TESELA__PASS_BLOCKS) {
+    tesela__putf(sink, ": blocks of %" PRId64 " bytes", pass->block_bytes);
+  } else if (pass->kind == TESELA__PASS_CYCLES) {
+    tesela__putf(sink, ": units of %" PRId64 " bits",
+                 tesela__unit_places(problem->dst, problem->src) * plan->dst.bits);
+  }
+  if (pass->threads > 1) tesela__putf(sink, ", %" PRId32 " threads", pass->threads);
+  tesela__putc(sink, '\n');
+}
+
+void tesela__in_place_explain(const tesela_plan *plan, tesela__sink *sink) {
+  tesela_layout dst, src;
+  tesela__problem problem;
+  tesela__method method;
+  if (!plan->info.in_place || tesela_layout_canonical(&plan->dst, &dst, NULL) != TESELA_OK ||
+      tesela_layout_canonical(&plan->src, &src, NULL) != TESELA_OK)
+    return;
+  if (tesela__is_empty(&dst)) return;
+  tesela__problem_set(&problem, &dst, &src);
+  tesela__in_place_choose(&method, plan, &problem);
+  tesela__putf(sink, "in one buffer, with %" PRId64 " bytes of scratch\n", method.scratch_bytes);
+  if (method.n_passes == 0) tesela__puts(sink, "  nothing moves\n");
+  for (int32_t i = 0; i < method.n_passes; i++) put_pass(sink, plan, &problem, &method.pass[i]);
+}
