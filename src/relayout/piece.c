@@ -107,10 +107,9 @@ static void set_stores(tesela__builder *b) {
   tesela__piece *piece = b->piece;
   const tesela_plan *plan = b->job->plan;
   bool blocks = piece->transpose_fn != NULL, row_by_row = !blocks && !converted_in_a_row(b);
-  piece->stream = plan->stream && !piece->bitwise && piece->solver != TESELA_SOLVER_STRIDED;
-  if (b->job->random)
-    piece->stream =
-        !piece->bitwise && piece->solver != TESELA_SOLVER_STRIDED && tesela__random(b->job->random) % 2;
+  const bool may_stream = !piece->bitwise && tesela__writes_runs(piece);
+  piece->stream = plan->stream && may_stream;
+  if (b->job->random) piece->stream = may_stream && tesela__random(b->job->random) % 2;
   int64_t bits = 0;
   for (int32_t i = 0; i < piece->n_levels; i++) bits |= piece->level[i].ds;
   if (row_by_row) bits |= piece->entry_dst;
@@ -120,7 +119,7 @@ static void set_stores(tesela__builder *b) {
                  (!row_by_row || all_lines(plan, piece->db, b->b.entries));
   int64_t row = b->b.entries / piece->group * piece->entry_dst;
   piece->stage = !piece->fill && !piece->weave_fn && !piece->bitwise && b->b.dense &&
-                 piece->solver != TESELA_SOLVER_STRIDED && piece->solver != TESELA_SOLVER_DEINTERLEAVE &&
+                 tesela__writes_runs(piece) && piece->solver != TESELA_SOLVER_DEINTERLEAVE &&
                  row >= TESELA__LINE &&
                  tesela__stage_pitch(row) * (blocks ? piece->block : 1) <= TESELA__STAGE;
   if (piece->convert_fn && plan->dst.bits < 8 && b->run.n % (8 / plan->dst.bits))
@@ -156,13 +155,22 @@ static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
   tesela_plan *plan = b->job->plan;
   if (!piece->stream || piece->fill) return TESELA_OK;
   int64_t streams = piece->solver == TESELA_SOLVER_INTERLEAVE ? piece->rows.k : 1;
-  bool a_dense = piece->transpose_fn || (b->a.dense && piece->solver != TESELA_SOLVER_INTERLEAVE);
+  bool apart = piece->solver == TESELA_SOLVER_INTERLEAVE || piece->solver == TESELA_SOLVER_STRIDED;
+  bool a_dense = piece->transpose_fn || (b->a.dense && !apart);
   int64_t na = a_dense ? 1 : b->a.entries, n = na * b->b.entries * streams;
   int64_t entries = a_dense ? b->a.entries : 1;
   int64_t bytes = piece->transpose_fn ? b->a.extent : piece->run * piece->run_src * entries;
   if (piece->convert_fn)
     bytes = tesela__ceil_div((piece->transpose_fn ? 1 : piece->run) * entries * b->job->src_bits, 8);
   if (piece->bit_block_fn) bytes = b->a.entries / piece->group;
+  int64_t back = 0; /* to the lowest byte of a run that walks back */
+  if (piece->solver == TESELA_SOLVER_STRIDED) {
+    const int64_t reach = (piece->run - 1) * piece->run_src, step = piece->run_src;
+    if (step < -2 * TESELA__LINE || step > 2 * TESELA__LINE)
+      return TESELA_OK; /* most lines between are not read */
+    back = tesela__min(reach, 0);
+    bytes = tesela__max(reach, -reach) + piece->width;
+  }
   if (n > 4096 || bytes > 16384) return TESELA_OK;
   tesela_status status = reserve_table(plan, n, &piece->prefetch, err);
   if (status != TESELA_OK) return status;
@@ -170,7 +178,8 @@ static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
   for (int64_t s = 0, at = 0; s < streams; s++)
     for (int64_t i = 0; i < b->b.entries; i++)
       for (int64_t j = 0; j < na; j++)
-        table[at++] = plan->table[piece->sb + i] + plan->table[piece->sa + j] + s * piece->rows.src_pitch;
+        table[at++] =
+            plan->table[piece->sb + i] + plan->table[piece->sa + j] + s * piece->rows.src_pitch + back;
   sort_offsets(table, n);
   int64_t joined = 1;
   while (joined < n && table[joined] == table[joined - 1] + bytes) joined++;

@@ -137,6 +137,16 @@ static void start_weave(tesela__builder *b, bool interleave) {
   b->piece->entry_dst = b->chunk * b->piece->run_dst + job->tail;
 }
 
+/* Most elements of a run: 4 KiB of neighbours in dst, out of up to 16 KiB, which can be prefetched. */
+static int64_t most_strided(const tesela__job *job, const tesela__loop *run) {
+  if (job->conversion) return 64;
+  if (job->bitwise || job->random || run->ds != job->wd) return 256;
+  const int64_t step = run->ss < 0 ? -run->ss : run->ss;
+  int64_t most = 4096 / job->wd;
+  while (most * step > 16384 && most * job->wd > 512) most /= 2;
+  return most;
+}
+
 static void start_strided(tesela__builder *b) {
   const tesela__job *job = b->job;
   tesela__piece *piece = b->piece;
@@ -145,12 +155,13 @@ static void start_strided(tesela__builder *b) {
   b->chunk = 1;
   if (job->box->n_loops > 0) {
     int32_t inner = job->box->n_loops - 1;
-    set_run(b, inner, job->conversion ? 64 : 256);
+    set_run(b, inner, most_strided(job, &job->box->loop[inner]));
     piece->run = b->chunk;
     piece->run_src = piece->rows.src_pitch = b->run.ss;
     piece->run_dst = piece->rows.dst_pitch = b->run.ds;
   }
-  piece->entry_dst = job->bitwise ? 1 : job->wd;
+  piece->width = job->wd;
+  piece->entry_dst = job->bitwise ? 1 : piece->rows.dst_pitch == job->wd ? piece->run * job->wd : job->wd;
   if (job->conversion) {
     start_convert(b);
     return;
@@ -279,11 +290,11 @@ void tesela__fit_tile(tesela__builder *b, tesela_solver solver) {
     b->b.extent = solver == TESELA_SOLVER_DEINTERLEAVE ? b->chunk * job->wd : b->piece->entry_dst;
   }
   bool grows =
-      !b->piece->bitwise && solver != TESELA_SOLVER_STRIDED && b->chunk >= b->run.n && (whole || job->fill);
+      !b->piece->bitwise && tesela__writes_runs(b->piece) && b->chunk >= b->run.n && (whole || job->fill);
   if (grows) {
     int64_t streams = solver == TESELA_SOLVER_DEINTERLEAVE ? b->piece->rows.k : 1;
     grow_side(b, &b->b, false, b->target.out); /* first: a loop that both sides can use is better here */
-    if (!job->fill) grow_side(b, &b->a, true, b->target.in);
+    if (!job->fill && solver != TESELA_SOLVER_STRIDED) grow_side(b, &b->a, true, b->target.in);
     if (!blocks) grow_side(b, &b->b, false, b->target.total / (b->a.entries * streams));
   }
   if (!blocks && b->b.entries == 1 && b->chunk >= b->run.n) take_any(b);

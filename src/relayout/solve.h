@@ -65,6 +65,12 @@ static inline const tesela__kernel *tesela__kernel_for(const tesela__job *job, t
   return tesela__kernel_find(kind, width, (int32_t)k, job->plan->isa);
 }
 
+/* Is the run of a piece contiguous in dst? */
+static inline bool tesela__writes_runs(const tesela__piece *piece) {
+  return piece->solver != TESELA_SOLVER_STRIDED ||
+         (!piece->convert_fn && piece->rows.dst_pitch == piece->width);
+}
+
 /* Choose kernel, run and tile. relayout_fit.c */
 void tesela__fit_tile(tesela__builder *b, tesela_solver solver);
 
