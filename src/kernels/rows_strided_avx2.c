@@ -25,7 +25,6 @@ AVX2 TESELA__INLINE void compress_avx2(unsigned char *dst, const unsigned char *
 TESELA__STRIDED(tesela__k_strided1_avx2, AVX2, compress_avx2, tesela__k_strided1_c, 1)
 TESELA__STRIDED(tesela__k_strided2_avx2, AVX2, compress_avx2, tesela__k_strided2_c, 2)
 TESELA__STRIDED(tesela__k_strided4_avx2, AVX2, compress_avx2, tesela__k_strided4_c, 4)
-TESELA__STRIDED(tesela__k_strided8_avx2, AVX2, compress_avx2, tesela__k_strided8_c, 8)
 
 #undef AVX2
 #endif

@@ -4,7 +4,8 @@
  *
  * From src: 64 bytes of dst are made of k lines of src, one permute each, under the mask of the bytes that lie in that line. To dst: 64
  * bytes of src spread over k lines, one permute each, stored under a mask, so that the bytes between elements are not written. The
- * last line of a step is loaded under a mask, too, so nothing outside the row is read.
+ * last line of a step is loaded under a mask, too, so nothing outside the row is read. Prefetching src, which helps copies, costs a
+ * fifth here.
  */
 #include "kernels/strided.h"
 
@@ -63,15 +64,17 @@ VBMI TESELA__INLINE __m512i compress_avx512_step(const compress_avx512 *c, int64
 }
 
 /* Whole vectors of dst; `lines` is a constant where few lines are many of the calls. */
-VBMI TESELA__INLINE void compress_many_avx512(const compress_avx512 *c, int64_t lines, int64_t bytes,
+VBMI TESELA__INLINE void compress_many_avx512(const compress_avx512 *of, int64_t lines, int64_t bytes,
                                               unsigned char *dst, const unsigned char *src, int64_t step,
                                               bool stream) {
-  if (stream)
-    for (int64_t at = 0; at < bytes; at += 64, src += step)
-      _mm512_stream_si512((void *)(dst + at), compress_avx512_step(c, lines, src));
-  else
-    for (int64_t at = 0; at < bytes; at += 64, src += step)
-      _mm512_storeu_si512(dst + at, compress_avx512_step(c, lines, src));
+  const compress_avx512 c = *of;
+  for (int64_t at = 0; at < bytes; at += 64, src += step) {
+    const __m512i v = compress_avx512_step(&c, lines, src);
+    if (stream)
+      _mm512_stream_si512((void *)(dst + at), v);
+    else
+      _mm512_storeu_si512(dst + at, v);
+  }
 }
 
 VBMI static inline void compress_vectors_avx512(const compress_avx512 *c, int64_t bytes, unsigned char *dst,
@@ -151,15 +154,15 @@ VBMI static inline void expand_rows_avx512(const tesela__rows *rows, int width, 
                                            const int64_t *src_off, int64_t count) {
   const int64_t per = 64 / width, left = rows->n % per, most = rows->n - left, pitch = rows->dst_pitch;
   expand_avx512 whole, rest;
-  expand_set_avx512(&whole, width, pitch, per);
-  expand_set_avx512(&rest, width, pitch, left > 0 ? left : per);
+  expand_set_avx512(&whole, width, pitch, most > 0 ? per : left);
+  if (left > 0 && most > 0) expand_set_avx512(&rest, width, pitch, left);
   for (int64_t i = 0; i < count; i++) {
     unsigned char *to = dst + dst_off[i];
     const unsigned char *from = src + src_off[i];
     for (int64_t e = 0; e < most; e += per)
       expand_step_avx512(&whole, to + e * pitch, _mm512_loadu_si512(from + e * width));
     if (left > 0)
-      expand_step_avx512(&rest, to + most * pitch,
+      expand_step_avx512(most > 0 ? &rest : &whole, to + most * pitch,
                          _mm512_maskz_loadu_epi8(low_strided_avx512(left * width), from + most * width));
   }
 }
@@ -178,7 +181,7 @@ VBMI static inline void strided_rows_avx512(const tesela__rows *rows, int width,
     for (int64_t i = 0; i < count; i++)
       compress_row_avx512(&whole, &rest, width, rows->src_pitch, rows->n, dst + dst_off[i], src + src_off[i],
                           rows->stream && rows->n >= 2 * per);
-  } else if (rows->dst_pitch > 0 && tesela__strided_near(&turned, width, 16)) {
+  } else if (width < 8 && rows->dst_pitch > 0 && tesela__strided_near(&turned, width, 16)) {
     expand_rows_avx512(rows, width, dst, dst_off, src, src_off, count);
   } else {
     c_kernel(rows, dst, dst_off, src, src_off, count);

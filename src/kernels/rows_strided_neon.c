@@ -19,6 +19,4 @@ TESELA__INLINE void compress_neon(unsigned char *dst, const unsigned char *src, 
 
 TESELA__STRIDED(tesela__k_strided1_neon, , compress_neon, tesela__k_strided1_c, 1)
 TESELA__STRIDED(tesela__k_strided2_neon, , compress_neon, tesela__k_strided2_c, 2)
-TESELA__STRIDED(tesela__k_strided4_neon, , compress_neon, tesela__k_strided4_c, 4)
-TESELA__STRIDED(tesela__k_strided8_neon, , compress_neon, tesela__k_strided8_c, 8)
 #endif

@@ -5,14 +5,15 @@
  *
  *   every third f32      12 bytes apart: a vector of dst has bytes of three vectors of src
  *
- * Elements do not straddle vectors, since the distance is a multiple of their width.
+ * Elements do not straddle vectors, since the distance is a multiple of their width. Moves one by one are faster for 8 bytes, and for 4
+ * unless dst is streamed.
  */
 #ifndef TESELA_SRC_STRIDED_H
 #define TESELA_SRC_STRIDED_H
 
 #include "kernels/rows.h"
 
-enum { TESELA__STRIDED_FAR = 64 }; /* bytes between elements; from here on each has a line of its own */
+enum { TESELA__STRIDED_FAR = 32 }; /* bytes between elements; beyond, moves one by one are as fast */
 
 /* Is this such a row? False also for rows too short to gain. */
 static inline bool tesela__strided_near(const tesela__rows *rows, int64_t width, int64_t vector) {
@@ -46,7 +47,7 @@ static inline void tesela__strided_set(tesela__strided *s, int64_t width, int64_
                      const unsigned char *src, const int64_t *src_off, int64_t count) {                    \
     const int64_t n = 16 / (width), pitch = rows->src_pitch, zero = 0;                                     \
     tesela__strided s;                                                                                     \
-    if (!tesela__strided_near(rows, width, 16)) {                                                          \
+    if (!tesela__strided_near(rows, width, 16) || ((width) >= 4 && !rows->stream)) {                       \
       c_kernel(rows, dst, dst_off, src, src_off, count);                                                   \
       return;                                                                                              \
     }                                                                                                      \

@@ -153,24 +153,15 @@ enum { PIECE_AHEAD = 8192 };
 static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
   tesela__piece *piece = b->piece;
   tesela_plan *plan = b->job->plan;
-  if (!piece->stream || piece->fill) return TESELA_OK;
+  if (!piece->stream || piece->fill || piece->solver == TESELA_SOLVER_STRIDED) return TESELA_OK;
   int64_t streams = piece->solver == TESELA_SOLVER_INTERLEAVE ? piece->rows.k : 1;
-  bool apart = piece->solver == TESELA_SOLVER_INTERLEAVE || piece->solver == TESELA_SOLVER_STRIDED;
-  bool a_dense = piece->transpose_fn || (b->a.dense && !apart);
+  bool a_dense = piece->transpose_fn || (b->a.dense && piece->solver != TESELA_SOLVER_INTERLEAVE);
   int64_t na = a_dense ? 1 : b->a.entries, n = na * b->b.entries * streams;
   int64_t entries = a_dense ? b->a.entries : 1;
   int64_t bytes = piece->transpose_fn ? b->a.extent : piece->run * piece->run_src * entries;
   if (piece->convert_fn)
     bytes = tesela__ceil_div((piece->transpose_fn ? 1 : piece->run) * entries * b->job->src_bits, 8);
   if (piece->bit_block_fn) bytes = b->a.entries / piece->group;
-  int64_t back = 0; /* to the lowest byte of a run that walks back */
-  if (piece->solver == TESELA_SOLVER_STRIDED) {
-    const int64_t reach = (piece->run - 1) * piece->run_src, step = piece->run_src;
-    if (step < -2 * TESELA__LINE || step > 2 * TESELA__LINE)
-      return TESELA_OK; /* most lines between are not read */
-    back = tesela__min(reach, 0);
-    bytes = tesela__max(reach, -reach) + piece->width;
-  }
   if (n > 4096 || bytes > 16384) return TESELA_OK;
   tesela_status status = reserve_table(plan, n, &piece->prefetch, err);
   if (status != TESELA_OK) return status;
@@ -178,8 +169,7 @@ static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
   for (int64_t s = 0, at = 0; s < streams; s++)
     for (int64_t i = 0; i < b->b.entries; i++)
       for (int64_t j = 0; j < na; j++)
-        table[at++] =
-            plan->table[piece->sb + i] + plan->table[piece->sa + j] + s * piece->rows.src_pitch + back;
+        table[at++] = plan->table[piece->sb + i] + plan->table[piece->sa + j] + s * piece->rows.src_pitch;
   sort_offsets(table, n);
   int64_t joined = 1;
   while (joined < n && table[joined] == table[joined - 1] + bytes) joined++;

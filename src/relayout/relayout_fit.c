@@ -137,10 +137,10 @@ static void start_weave(tesela__builder *b, bool interleave) {
   b->piece->entry_dst = b->chunk * b->piece->run_dst + job->tail;
 }
 
-/* Most elements of a run: 4 KiB of neighbours in dst, out of up to 16 KiB, which can be prefetched. */
+/* Most elements of a run: 4 KiB of neighbours on one side, with up to 16 KiB of src, which can be prefetched. */
 static int64_t most_strided(const tesela__job *job, const tesela__loop *run) {
   if (job->conversion) return 64;
-  if (job->bitwise || job->random || run->ds != job->wd) return 256;
+  if (job->bitwise || job->random || (run->ds != job->wd && run->ss != job->ws)) return 256;
   const int64_t step = run->ss < 0 ? -run->ss : run->ss;
   int64_t most = 4096 / job->wd;
   while (most * step > 16384 && most * job->wd > 512) most /= 2;
