@@ -19,6 +19,7 @@
 
 #include "nt_copy.h"
 #include "race.h"
+#include "relayout/plan.h"
 #include "sweep_draw.h"
 #include "timing.h"
 
@@ -109,6 +110,23 @@ static bool ends_within(const tesela_plan *plan, double ns) {
   return tesela_plan_run(plan, dst_buffer, src_buffer, &run, NULL) == TESELA_OK;
 }
 
+/* For fit_costs.py: the terms of the cost of a plan that one piece is nearly all of, and its time as times of memcpy. */
+static void print_terms(const tesela_plan *plan, const sweep_row *row, double times) {
+  static const char *const ways[] = {
+#define TESELA__COST(way, c0, c1, c2, c3, c4, c5, s0, s1, s2, s3, s4, s5) #way,
+#include "relayout/costs.inc"
+#undef TESELA__COST
+  };
+  if (plan->irregular || plan->largest < 0) return;
+  const tesela__piece *piece = &plan->piece[plan->largest];
+  const tesela__verdict *verdict = &plan->verdict[piece->solver];
+  if ((double)piece->bytes < 0.9 * (double)plan->total_bytes || !verdict->applies) return;
+  printf("{\"case\": %" PRId64 ", \"way\": \"%s\", \"stream\": %d, \"times\": %.4f, \"terms\": [",
+         row->number, ways[verdict->way], plan->stream, times);
+  for (int i = 0; i < TESELA__COST_TERMS; i++) printf("%s%.5g", i ? ", " : "", (double)verdict->term[i]);
+  printf("]}\n");
+}
+
 /* Time the other solvers beside the plan's own; plans that are the same are left out, as are those three times slower. */
 static void time_regret(const contest *own, const sweep_options *o, sweep_row *row) {
   static racer racers[TESELA_SOLVER_GATHER + 1];
@@ -139,10 +157,9 @@ static void time_regret(const contest *own, const sweep_options *o, sweep_row *r
   for (int i = 1; i < n; i++) {
     double faster = race_ratio(&racers[i], &racers[0], rounds);
     if (faster > row->regret) row->regret = faster, row->best = solver[i];
-    if (o->json)
-      printf("{\"case\": %" PRId64 ", \"solver\": \"%s\", \"times_of_plan\": %.3f}\n", row->number,
-             tesela_solver_name(solver[i]), 1 / faster);
+    if (o->json) print_terms(runs[i].plan, row, 1 / faster / row->vs_memcpy);
   }
+  if (o->json) print_terms(own->plan, row, 1 / row->vs_memcpy);
   for (int i = 1; i < n; i++) tesela_plan_destroy((tesela_plan *)(uintptr_t)runs[i].plan);
 }
 

@@ -412,6 +412,7 @@
 #include "relayout/measure.c"
 #include "relayout/move.c"
 #include "relayout/piece.c"
+#include "relayout/relayout_cost.c"
 #include "relayout/relayout_fit.c"
 #include "relayout/relayout_plan.c"
 #include "relayout/relayout_problem.c"

@@ -235,7 +235,8 @@ static tesela_status make_irregular(tesela_plan *plan, uint64_t *random, tesela_
   }
   for (int32_t i = TESELA_SOLVER_MEMCPY; i < TESELA__N_SOLVERS; i++)
     plan->verdict[i] = (tesela__verdict){.why = plan->irregular};
-  plan->verdict[TESELA_SOLVER_GATHER] = (tesela__verdict){.applies = true, .cost = 40};
+  plan->verdict[TESELA_SOLVER_GATHER] =
+      (tesela__verdict){.applies = true, .cost = 40}; /* alone, so it is compared with nothing */
   return TESELA_OK;
 }
 

@@ -75,7 +75,7 @@ static void take_block(tesela__job *job) {
       {2, 2, 4, TESELA__MIX_2X2X32},
   };
   if (job->fill || job->conversion || job->shared >= 0 || job->a < 0 || job->b < 0) return;
-  if (job->plan->options.solver != TESELA_SOLVER_ANY) return;
+  if (tesela__wanted(job->plan) != TESELA_SOLVER_ANY) return;
   tesela__loop a = job->box->loop[job->a], b = job->box->loop[job->b];
   if (a.ds != b.n * job->wd || b.ss != a.n * job->ws) return;
   for (size_t i = 0; i < sizeof mixes / sizeof mixes[0]; i++) {
@@ -129,7 +129,7 @@ static void set_units_of_conversion(tesela__job *job) {
 
 /* Is a copy of single bits requested? */
 static bool wants_bits(const tesela__job *job) {
-  return job->plan->options.solver == TESELA_SOLVER_STRIDED ||
+  return tesela__wanted(job->plan) == TESELA_SOLVER_STRIDED ||
          (job->random && tesela__random(job->random) % 4 == 0);
 }
 

@@ -31,6 +31,14 @@ bool tesela__is_bytewise(const tesela__box *box, int32_t i, int32_t j);
 /* Set the units, the element and the special loops of a job whose box counts in bits. relayout_units.c */
 void tesela__set_units(tesela__job *job);
 
+/* What each solver but ANY says about a job whose units are set. relayout_cost.c */
+void tesela__solver_verdicts(const tesela__job *job, tesela__verdict verdict[TESELA__N_SOLVERS]);
+
+/* The solver to use where it applies: the requested one, or the one that measuring tries. */
+static inline tesela_solver tesela__wanted(const tesela_plan *plan) {
+  return plan->options.solver != TESELA_SOLVER_ANY ? plan->options.solver : plan->tuning.solver;
+}
+
 /* Make a piece with a solver that applies. piece.c. TESELA_E_MEMORY. */
 tesela_status tesela__piece_build(const tesela__job *job, tesela_solver solver, tesela_error *err);
 
