@@ -3,13 +3,15 @@
  * bench_sweep.c - relayout over random pairs of layouts, against a non-temporal (NT) copy and memcpy of the same bytes.
  *
  *   bench_sweep [--seed=N] [--minutes=M] [--pairs=N] [--class=NAME] [--least=BYTES] [--most=BYTES] [--threads=N]
- *               [--case=N] [--solver=NAME] [--measure] [--no-regret] [--rounds=N] [--json] [--slowest=N] [--classes]
+ *               [--case=N] [--solver=NAME] [--measure] [--no-regret] [--rounds=N] [--json] [--peers] [--slowest=N] [--classes]
  *
  * Without --seed the clock gives one, so that nothing is tuned to the pairs; it is printed. Each pair is checked once against the
  * definition, then timed in rounds with both yardsticks. Bytes are counted as 64 for each distinct cache line of src that is read and of
  * dst that is written, and each yardstick copies half of that, which is read and written; logical bytes stand beside.
  * With one thread times are those of the processor, so that other work on the machine counts less.
  * Every other solver that applies is timed, too: regret is the time of the plan over that of the fastest, at least 1.
+ *
+ * --peers times nothing and prints the pairs that numpy and torch can say as strides, for peers.py.
  *
  * Printed: a line for each pair, geometric means, 5th percentiles and least ratios by class and by size, the slowest pairs.
  */
@@ -38,7 +40,7 @@ typedef struct sweep_options {
   sweep_class class;
   int threads, rounds, slowest;
   tesela_solver solver;
-  bool measure, regret, json;
+  bool measure, regret, json, peers;
 } sweep_options;
 
 typedef struct sweep_row {
@@ -251,6 +253,32 @@ static void run_pair(const sweep_options *o, int64_t number) {
   tesela_plan_destroy(c.plan);
 }
 
+/* A pair whose sides have a stride for each dim, for peers.py. */
+static void print_strided(const char *key, const bench_pair *pair, const bench_side *side) {
+  printf(", \"%s_offset\": %" PRId64 ", \"%s_strides\": [", key, side->offset, key);
+  for (int32_t d = 0; d < pair->rank; d++)
+    for (int i = 0; i < side->n; i++)
+      if (side->digit[i].dim == d) printf("%s%" PRId64, d ? ", " : "", side->digit[i].stride);
+  printf("]");
+}
+
+static void print_peers_case(const sweep_options *o, int64_t number) {
+  static sweep_pair p;
+  sweep_draw(seed_of(o, number), o->class, o->least, o->most, ROOM, &p);
+  const bench_pair *pair = &p.pair;
+  if (pair->dst.n != pair->rank || pair->src.n != pair->rank || pair->bits < 8 || p.class == SWEEP_in_place)
+    return;
+  int64_t lines = side_lines(pair, &pair->src, false) + side_lines(pair, &pair->dst, true);
+  printf("{\"name\": \"%s %" PRId64 "\", \"bits\": %d, \"to_bytes\": %" PRId64 ", \"counted_bytes\": %" PRId64
+         ", \"shape\": [",
+         sweep_class_name(p.class), number, (int)pair->bits, pair->dst.bytes, 64 * lines);
+  for (int32_t d = 0; d < pair->rank; d++) printf("%s%" PRId64, d ? ", " : "", pair->shape[d]);
+  printf("]");
+  print_strided("to", pair, &pair->dst);
+  print_strided("from", pair, &pair->src);
+  printf("}\n");
+}
+
 /* ---- all of them ----------------------------------------------------------------------------------------------- */
 
 typedef double measure_fn(const sweep_row *row);
@@ -347,7 +375,7 @@ static void print_summary(const sweep_options *o) {
 static const char usage[] = "usage: bench_sweep [--seed=N] [--minutes=M] [--pairs=N] [--class=NAME] "
                             "[--least=BYTES] [--most=BYTES] [--threads=N]\n"
                             "                   [--case=N] [--solver=NAME] [--measure] [--no-regret] "
-                            "[--rounds=N] [--json] [--slowest=N] [--classes]";
+                            "[--rounds=N] [--json] [--peers] [--slowest=N] [--classes]";
 
 static const char *value_of(const char *argument, const char *name) {
   size_t n = strlen(name);
@@ -412,6 +440,8 @@ static bool read_option(const char *a, sweep_options *o) {
     o->regret = false;
   else if (strcmp(a, "--json") == 0)
     o->json = true;
+  else if (strcmp(a, "--peers") == 0)
+    o->peers = true;
   else
     return false;
   return true;
@@ -437,6 +467,8 @@ int main(int argc, char **argv) {
     if (!read_option(argv[i], &o)) race_fail("%s", usage);
   }
   if (o.least > o.most) race_fail("--least is more than --most");
+  for (int64_t i = 0; i < o.pairs && o.peers; i++) print_peers_case(&o, i);
+  if (o.peers) return 0;
   rows = calloc(MOST_CASES, sizeof *rows);
   if (!rows) race_fail("no memory for the rows");
   dst_buffer = race_buffer(ROOM);

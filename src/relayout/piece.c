@@ -153,7 +153,9 @@ enum { PIECE_AHEAD = 8192 };
 static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
   tesela__piece *piece = b->piece;
   tesela_plan *plan = b->job->plan;
-  if (!piece->stream || piece->fill || piece->solver == TESELA_SOLVER_STRIDED) return TESELA_OK;
+  const bool far = plan->info.dst_bytes + plan->info.src_bytes > plan->info.l2_bytes;
+  if (!(piece->stream || far) || piece->fill || piece->solver == TESELA_SOLVER_STRIDED || b->a.extent < 0)
+    return TESELA_OK;
   int64_t streams = piece->solver == TESELA_SOLVER_INTERLEAVE ? piece->rows.k : 1;
   bool a_dense = piece->transpose_fn || (b->a.dense && piece->solver != TESELA_SOLVER_INTERLEAVE);
   int64_t na = a_dense ? 1 : b->a.entries, n = na * b->b.entries * streams;
@@ -187,7 +189,8 @@ static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
 static tesela_status set_packing(tesela__builder *b, tesela_error *err) {
   tesela__piece *piece = b->piece;
   tesela_plan *plan = b->job->plan;
-  if (!piece->transpose_fn || piece->weave_fn || (!piece->convert_fn && !piece->bit_block_fn))
+  if (!piece->transpose_fn || piece->weave_fn ||
+      (!piece->convert_fn && !piece->bit_block_fn && !piece->rows_fn))
     return TESELA_OK;
   int64_t m = piece->group, na = b->a.entries, nb = b->b.entries;
   piece->pack_pitch = na / m * piece->width;

@@ -91,9 +91,12 @@ static tesela__verdict transpose_verdict(const tesela__job *job) {
   if (job->group > 1) return refuses("elements share bytes; bits handles it");
   double in = stretch(job, job->a, job->b, true), out = stretch(job, job->b, job->a, false);
   if (job->ws == 0) in = TESELA__LINE;
+  if (job->apart) in = (double)(job->box->loop[job->a].n * job->wd);
+  tesela__way way = job->apart        ? TESELA__WAY_TRANSPOSE_PACKED
+                    : job->conversion ? TESELA__WAY_TRANSPOSE_CONVERTED
+                                      : TESELA__WAY_TRANSPOSE;
   double block = up_to_line(in) * up_to_line(out) / job->wd;
-  return costs(job, job->conversion ? TESELA__WAY_TRANSPOSE_CONVERTED : TESELA__WAY_TRANSPOSE, block, in, out,
-               part_of_line(in) * part_of_line(out));
+  return costs(job, way, block, in, out, part_of_line(in) * part_of_line(out));
 }
 
 static bool has_few_streams(int64_t k, int32_t width) {
@@ -114,6 +117,7 @@ static tesela__verdict weave_verdict(const tesela__job *job, const tesela__loop 
 /* Why k rows cannot be interleaved into one, or one deinterleaved into k; NULL if they can. */
 static const char *not_woven(const tesela__job *job) {
   if (job->group > 1) return "elements share bytes; bits handles it";
+  if (job->apart) return "no loop is contiguous in src";
   return job->conversion ? "values are converted" : not_two_sides(job);
 }
 

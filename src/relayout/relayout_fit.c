@@ -248,13 +248,19 @@ static void start_transpose(tesela__builder *b) {
     if (start_woven_bits(b)) return;
   } else if (job->conversion) {
     start_convert(b);
+  } else if (job->apart) {
+    const tesela__kernel *pack = tesela__kernel_for(job, TESELA__K_STRIDED, job->wd, 0);
+    piece->rows_fn = (tesela__rows_fn *)pack->fn;
+    piece->isa |= pack->isa;
+    piece->rows.src_pitch = job->box->loop[job->a].ss;
+    piece->rows.dst_pitch = job->wd;
   }
   int64_t src_width = job->conversion ? job->src_bits : 8 * (int64_t)job->ws;
   b->target = target_of_blocks(job);
   int64_t na = b->target.in * 8 / src_width, nb = b->target.out / job->wd, multiple = 64 / job->wd;
-  if (m > 1 || job->conversion) set_most_packed(b, m);
+  if (m > 1 || job->conversion || job->apart) set_most_packed(b, m);
   if (m > 1) na = b->a.most, nb = b->b.most, multiple = 64;
-  b->a.extent = job->ws;
+  b->a.extent = job->apart ? job->box->loop[job->a].ss : job->ws;
   b->b.extent = job->wd;
   side_add(&b->a, job->box->loop[job->a], tesela__max(na, multiple), job->ws ? multiple : 64);
   side_add(&b->b, job->box->loop[job->b], tesela__max(nb, multiple), multiple);
@@ -294,7 +300,7 @@ void tesela__fit_tile(tesela__builder *b, tesela_solver solver) {
   if (grows) {
     int64_t streams = solver == TESELA_SOLVER_DEINTERLEAVE ? b->piece->rows.k : 1;
     grow_side(b, &b->b, false, b->target.out); /* first: a loop that both sides can use is better here */
-    if (!job->fill && solver != TESELA_SOLVER_STRIDED) grow_side(b, &b->a, true, b->target.in);
+    if (!job->fill && solver != TESELA_SOLVER_STRIDED && !job->apart) grow_side(b, &b->a, true, b->target.in);
     if (!blocks) grow_side(b, &b->b, false, b->target.total / (b->a.entries * streams));
   }
   if (!blocks && b->b.entries == 1 && b->chunk >= b->run.n) take_any(b);

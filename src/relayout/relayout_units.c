@@ -90,6 +90,19 @@ static void take_block(tesela__job *job) {
   }
 }
 
+/* Without a loop that is contiguous on src, one with near elements will do: the rows of a transpose are packed first. */
+static void take_near(tesela__job *job) {
+  enum { NEAR = TESELA__LINE / 2 };
+  if (job->fill || job->conversion || job->shared >= 0 || job->a >= 0 || job->b < 0) return;
+  for (int32_t i = 0; i < job->box->n_loops; i++) {
+    const int64_t step = job->box->loop[i].ss, size = step < 0 ? -step : step;
+    if (i == job->b || step == 0 || size > NEAR || step % job->ws) continue;
+    if (job->a >= 0 && job->box->loop[i].n < job->box->loop[job->a].n) continue;
+    job->a = i;
+    job->apart = true;
+  }
+}
+
 /* For equal widths below 8 bits: bytes that stay together, or blocks of m rows of m elements. */
 static void set_units_of_bits(tesela__job *job) {
   tesela__box *box = job->box;
@@ -152,6 +165,7 @@ void tesela__set_units(tesela__job *job) {
     widen(job);
     find_loops(job);
     take_block(job);
+    take_near(job);
   } else if (!job->fill && wants_bits(job)) {
     find_loops(job);
   } else if (job->fill || dst_bits == src_bits) {

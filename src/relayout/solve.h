@@ -15,6 +15,7 @@ typedef struct tesela__job {
   int32_t ws, wd;       /* width of an element on each side, in these units */
   int32_t group;        /* elements per byte, if several share one and blocks of them can be moved; else 1 */
   int32_t shared, a, b; /* loops that are contiguous on both sides, on src, on dst; or -1 */
+  bool apart;           /* loop a is not contiguous on src, but its elements are near each other */
   tesela__conversion conversion; /* the plan's, or a mix inside elements that consist of several */
   int32_t src_bits, dst_bits;    /* of an element for the conversion, or for blocks of bits */
   int64_t tail;                  /* bytes of padding after each row, filled with it */
