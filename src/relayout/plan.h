@@ -161,19 +161,19 @@ typedef struct tesela__piece {
 } tesela__piece;
 
 /* Ways to move a box, which costs.inc prices: those of one solver differ in kernels or in where elements lie. */
-typedef enum tesela__way {
-#define TESELA__COST(way, c0, c1, c2, c3, c4, c5, s0, s1, s2, s3, s4, s5) TESELA__WAY_##way,
+typedef enum tesela__cost_way {
+#define TESELA__COST(way, c0, c1, c2, c3, c4, c5, s0, s1, s2, s3, s4, s5) TESELA__COST_##way,
 #include "relayout/costs.inc"
 #undef TESELA__COST
-  TESELA__N_WAYS
-} tesela__way;
+  TESELA__N_COST_WAYS
+} tesela__cost_way;
 
 enum { TESELA__COST_TERMS = 6 };
 
 /* The verdict of a solver on a box; a plan keeps those on its largest piece. */
 typedef struct tesela__verdict {
   bool applies;
-  tesela__way way;
+  tesela__cost_way way;
   float cost; /* relative to memcpy, lower is better: the sum of the terms, each with its weight */
   float term[TESELA__COST_TERMS];
   const char *why; /* reason if it does not apply; static */

@@ -12,14 +12,14 @@ static tesela__verdict refuses(const char *why) { return (tesela__verdict){.why 
 /* ---- costs ------------------------------------------------------------------------------------------------- */
 
 /* Weights of the terms, for stores through the cache and past it. */
-static const float weight_of[TESELA__N_WAYS][2][TESELA__COST_TERMS] = {
+static const float weight_of[TESELA__N_COST_WAYS][2][TESELA__COST_TERMS] = {
 #define TESELA__COST(way, c0, c1, c2, c3, c4, c5, s0, s1, s2, s3, s4, s5) \
   {{c0, c1, c2, c3, c4, c5}, {s0, s1, s2, s3, s4, s5}},
 #include "relayout/costs.inc"
 #undef TESELA__COST
 };
 
-/* The contiguous bytes on one side from an element on, by loop `from` (-1: none) and others except `not`; stops at a line. */
+/* The contiguous bytes on one side from an element on, by loop `from` (or -1) and others except `not`; stops at a line. */
 static double stretch(const tesela__job *job, int32_t from, int32_t not, bool src) {
   const tesela__box *box = job->box;
   int64_t n = from < 0 ? 1 : box->loop[from].n, width = src ? job->ws : job->wd;
@@ -36,7 +36,7 @@ static double up_to_line(double bytes) { return bytes < TESELA__LINE ? bytes : T
 static double part_of_line(double bytes) { return bytes < TESELA__LINE ? TESELA__LINE / bytes - 1 : 0; }
 
 /* `unit`: bytes that one step of the kernel's outer loop moves; `in`, `out`: bytes of the stretches that are read and written. */
-static tesela__verdict costs(const tesela__job *job, tesela__way way, double unit, double in, double out,
+static tesela__verdict costs(const tesela__job *job, tesela__cost_way way, double unit, double in, double out,
                              double special) {
   const double width = job->bitwise || job->wd == 0 ? job->dst_bits / 8.0 : job->wd;
   const double terms[TESELA__COST_TERMS] = {
@@ -56,7 +56,7 @@ static tesela__verdict memcpy_verdict(const tesela__job *job) {
   if (job->shared < 0 && job->box->n_loops > 0) return refuses("no loop is contiguous on both sides");
   if (job->box->n_loops > 1) return refuses("more than one run");
   if (job->conversion) return refuses("values are converted");
-  return costs(job, TESELA__WAY_MEMCPY, TESELA__LINE, TESELA__LINE, TESELA__LINE, 0);
+  return costs(job, TESELA__COST_MEMCPY, TESELA__LINE, TESELA__LINE, TESELA__LINE, 0);
 }
 
 static tesela__verdict rows_verdict(const tesela__job *job) {
@@ -69,10 +69,10 @@ static tesela__verdict rows_verdict(const tesela__job *job) {
   bool parts = job->conversion || job->bitwise;
   double bytes = (double)run * (parts ? job->dst_bits / 8.0 : job->wd);
   if (parts)
-    return costs(job, job->bitwise ? TESELA__WAY_ROWS_BITS : TESELA__WAY_ROWS_CONVERTED, bytes, bytes, bytes,
-                 0);
+    return costs(job, job->bitwise ? TESELA__COST_ROWS_BITS : TESELA__COST_ROWS_CONVERTED, bytes, bytes,
+                 bytes, 0);
   const bool whole = run * job->wd % 16 == 0;
-  return costs(job, whole ? TESELA__WAY_ROWS : TESELA__WAY_ROWS_ODD, bytes,
+  return costs(job, whole ? TESELA__COST_ROWS : TESELA__COST_ROWS_ODD, bytes,
                stretch(job, job->shared, -1, true), stretch(job, job->shared, -1, false), bytes <= 32);
 }
 
@@ -92,9 +92,9 @@ static tesela__verdict transpose_verdict(const tesela__job *job) {
   double in = stretch(job, job->a, job->b, true), out = stretch(job, job->b, job->a, false);
   if (job->ws == 0) in = TESELA__LINE;
   if (job->apart) in = (double)(job->box->loop[job->a].n * job->wd);
-  tesela__way way = job->apart        ? TESELA__WAY_TRANSPOSE_PACKED
-                    : job->conversion ? TESELA__WAY_TRANSPOSE_CONVERTED
-                                      : TESELA__WAY_TRANSPOSE;
+  tesela__cost_way way = job->apart        ? TESELA__COST_TRANSPOSE_PACKED
+                         : job->conversion ? TESELA__COST_TRANSPOSE_CONVERTED
+                                           : TESELA__COST_TRANSPOSE;
   double block = up_to_line(in) * up_to_line(out) / job->wd;
   return costs(job, way, block, in, out, part_of_line(in) * part_of_line(out));
 }
@@ -109,8 +109,8 @@ static tesela__verdict weave_verdict(const tesela__job *job, const tesela__loop 
   if (stream->n > 64) return refuses("more than 64 streams");
   bool few = has_few_streams(stream->n, job->wd);
   double bytes = (double)(run->n * job->wd), all = bytes * (double)stream->n;
-  tesela__way way = out ? (few ? TESELA__WAY_INTERLEAVE_FEW : TESELA__WAY_INTERLEAVE_MANY)
-                        : (few ? TESELA__WAY_DEINTERLEAVE_FEW : TESELA__WAY_DEINTERLEAVE_MANY);
+  tesela__cost_way way = out ? (few ? TESELA__COST_INTERLEAVE_FEW : TESELA__COST_INTERLEAVE_MANY)
+                             : (few ? TESELA__COST_DEINTERLEAVE_FEW : TESELA__COST_DEINTERLEAVE_MANY);
   return costs(job, way, all, out ? bytes : all, out ? all : bytes, (double)stream->n / 8);
 }
 
@@ -139,8 +139,8 @@ static tesela__verdict bits_verdict(const tesela__job *job) {
   if (job->plan->dst.bits >= 8) return refuses("elements are whole bytes");
   if (job->group <= 1) return refuses("no blocks of whole bytes on both sides");
   const double a = (double)job->box->loop[job->a].n, b = (double)job->box->loop[job->b].n;
-  return costs(job, TESELA__WAY_BITS, a * b * job->dst_bits / 8, a * job->src_bits / 8, b * job->dst_bits / 8,
-               0);
+  return costs(job, TESELA__COST_BITS, a * b * job->dst_bits / 8, a * job->src_bits / 8,
+               b * job->dst_bits / 8, 0);
 }
 
 /* Do permutes of lines move the run? */
@@ -155,9 +155,11 @@ static tesela__verdict strided_verdict(const tesela__job *job) {
     return refuses("elements share bytes, and whole bytes can be moved");
   const tesela__box *box = job->box;
   const tesela__loop run = box->n_loops > 0 ? box->loop[box->n_loops - 1] : (tesela__loop){1, 0, 0};
-  if (job->bitwise) return costs(job, TESELA__WAY_STRIDED_BITS, (double)run.n, TESELA__LINE, TESELA__LINE, 0);
-  tesela__way way = is_near(job, run.ds, run.ss) || is_near(job, run.ss, run.ds) ? TESELA__WAY_STRIDED_NEAR
-                                                                                 : TESELA__WAY_STRIDED;
+  if (job->bitwise)
+    return costs(job, TESELA__COST_STRIDED_BITS, (double)run.n, TESELA__LINE, TESELA__LINE, 0);
+  tesela__cost_way way = TESELA__COST_STRIDED;
+  if (run.ss == 0 && run.ds == job->wd) way = TESELA__COST_STRIDED_REPEATED;
+  if (is_near(job, run.ds, run.ss) || is_near(job, run.ss, run.ds)) way = TESELA__COST_STRIDED_NEAR;
   return costs(job, way, (double)(run.n * job->wd), stretch(job, -1, -1, true), stretch(job, -1, -1, false),
                (double)tesela__min(run.ss < 0 ? -run.ss : run.ss, 4096) / 64);
 }
