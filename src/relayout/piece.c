@@ -153,8 +153,7 @@ enum { PIECE_AHEAD = 8192 };
 static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
   tesela__piece *piece = b->piece;
   tesela_plan *plan = b->job->plan;
-  const bool far = plan->info.dst_bytes + plan->info.src_bytes > plan->info.l2_bytes;
-  if (!(piece->stream || far) || piece->fill || piece->solver == TESELA_SOLVER_STRIDED || b->a.extent < 0)
+  if (!piece->stream || piece->fill || piece->solver == TESELA_SOLVER_STRIDED || b->a.extent < 0)
     return TESELA_OK;
   int64_t streams = piece->solver == TESELA_SOLVER_INTERLEAVE ? piece->rows.k : 1;
   bool a_dense = piece->transpose_fn || (b->a.dense && piece->solver != TESELA_SOLVER_INTERLEAVE);
