@@ -89,6 +89,9 @@ static tesela__verdict transpose_verdict(const tesela__job *job) {
   const char *why = not_two_sides(job);
   if (why) return refuses(why);
   if (job->group > 1) return refuses("elements share bytes; bits handles it");
+  const tesela__loop *b = &job->box->loop[job->b];
+  if (b->ss == 0 && b->n * job->wd >= 2 * TESELA__LINE && !job->conversion)
+    return refuses("one element fills each run; strided repeats it");
   double in = stretch(job, job->a, job->b, true), out = stretch(job, job->b, job->a, false);
   if (job->ws == 0) in = TESELA__LINE;
   if (job->apart) in = (double)(job->box->loop[job->a].n * job->wd);
