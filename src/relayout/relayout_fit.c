@@ -69,6 +69,14 @@ static void take_any(tesela__builder *b) {
   }
 }
 
+/* Rows that follow each other only in src are entries of side B, too: a call of the kernel moves all of them. */
+static void give_to_b(tesela__builder *b) {
+  const tesela__tile_side rows = b->a;
+  b->a = b->b;
+  b->b = rows;
+  b->b.dense = false;
+}
+
 /* ---- the start of each solver ------------------------------------------------------------------------------ */
 
 static void set_rows_kernel(tesela__builder *b, tesela__kernel_kind kind, int32_t width, int64_t k) {
@@ -303,5 +311,6 @@ void tesela__fit_tile(tesela__builder *b, tesela_solver solver) {
     if (!job->fill && solver != TESELA_SOLVER_STRIDED && !job->apart) grow_side(b, &b->a, true, b->target.in);
     if (!blocks) grow_side(b, &b->b, false, b->target.total / (b->a.entries * streams));
   }
+  if (!blocks && b->b.entries == 1 && b->a.entries > 1) give_to_b(b);
   if (!blocks && b->b.entries == 1 && b->chunk >= b->run.n) take_any(b);
 }
