@@ -51,14 +51,6 @@ static tesela__verdict costs(const tesela__job *job, tesela__cost_way way, doubl
 
 /* ---- the verdict of each solver ---------------------------------------------------------------------------- */
 
-static tesela__verdict memcpy_verdict(const tesela__job *job) {
-  if (job->bitwise) return refuses("runs do not begin and end at bytes");
-  if (job->shared < 0 && job->box->n_loops > 0) return refuses("no loop is contiguous on both sides");
-  if (job->box->n_loops > 1) return refuses("more than one run");
-  if (job->conversion) return refuses("values are converted");
-  return costs(job, TESELA__COST_MEMCPY, TESELA__LINE, TESELA__LINE, TESELA__LINE, 0);
-}
-
 static tesela__verdict rows_verdict(const tesela__job *job) {
   int64_t run = job->shared < 0 ? 1 : job->box->loop[job->shared].n;
   if (job->bitwise && (job->conversion || job->shared < 0))
@@ -74,6 +66,14 @@ static tesela__verdict rows_verdict(const tesela__job *job) {
   const bool whole = run * job->wd % 16 == 0;
   return costs(job, whole ? TESELA__COST_ROWS : TESELA__COST_ROWS_ODD, bytes,
                stretch(job, job->shared, -1, true), stretch(job, job->shared, -1, false), bytes <= 32);
+}
+
+static tesela__verdict memcpy_verdict(const tesela__job *job) {
+  if (job->bitwise) return refuses("runs do not begin and end at bytes");
+  if (job->shared < 0 && job->box->n_loops > 0) return refuses("no loop is contiguous on both sides");
+  if (job->box->n_loops > 1) return refuses("more than one run");
+  if (job->conversion) return refuses("values are converted");
+  return rows_verdict(job); /* the same kernel; of equal costs the first one wins */
 }
 
 /* Why the loops a and b do not exist, or are the same; NULL if they exist and differ. */
