@@ -17,7 +17,7 @@ build = cmake --preset $(1) $(2) && cmake --build build/$(1) -j $(JOBS)
 test = ctest --test-dir build/$(1) -j $(JOBS) --output-on-failure --no-tests=error
 
 .PHONY: all help test check strict strict-clang dev clang asan asan-clang corpora tsan sweep valgrind coverage fuzz soak nvcc gpu bench \
-  bench-peers portable dist demo wheels frameworks peers tpu install format format-check abi clean
+  bench-sweep bench-peers portable dist demo wheels frameworks peers tpu install format format-check abi clean
 
 all: ## build the library and the command (build/release)
 	$(call build,release,-DTESELA_BUILD_TESTS=OFF)
@@ -93,6 +93,9 @@ soak: ## run the random tests (SOAK_TESTS: a regex) with ever new seeds, SOAK_MI
 
 bench: all ## measure what bench/claims.tsv claims, three runs each: claim, measured, verdict (BENCH_ARGS: bench names)
 	$(PYTHON) bench/claims.py $(BENCH_ARGS)
+
+bench-sweep: all ## relayout over random pairs of layouts against NT copy and memcpy (BENCH_ARGS: its options, as --seed=1 --minutes=2)
+	build/release/bench/bench_sweep $(BENCH_ARGS)
 
 bench-peers: all ## relayout against oneDNN, HPTT, numpy and torch, those that are there (see bench/RESULTS.md)
 	@set -e; for program in build/release/bench/peer_*; do \

@@ -19,7 +19,7 @@
 #include "race.h"
 #include "timing.h"
 
-enum { BUFFER_BYTES = 600 << 20, MOST_COUNTS = 8, MOST_ROWS = 512 };
+enum { BUFFER_BYTES = 600 << 20, MOST_COUNTS = 8, MOST_ROWS = 512, CHECKED_PLACES = 1 << 20 };
 
 typedef struct bench_options {
   const char *only, *file; /* the file whose cases run */
@@ -116,14 +116,15 @@ static void run_row(const bench_case *c, int threads, const bench_options *o) {
   tesela_error err;
   bench_row *row = &rows[n_rows];
   if (n_rows == MOST_ROWS) race_fail("more than %d rows", MOST_ROWS);
-  if (c->dst.bytes > BUFFER_BYTES || c->src.bytes > BUFFER_BYTES) race_fail("%s: too large", c->name);
-  if (tesela_plan_create(&plan, &c->dst.layout, &c->src.layout, &options, &err) != TESELA_OK) {
+  if (c->pair.dst.bytes > BUFFER_BYTES || c->pair.src.bytes > BUFFER_BYTES)
+    race_fail("%s: too large", c->name);
+  if (tesela_plan_create(&plan, &c->pair.dst.layout, &c->pair.src.layout, &options, &err) != TESELA_OK) {
     fail_row(c, threads, err.message);
     return;
   }
-  memset(dst_buffer, 0xa5, (size_t)c->dst.bytes);
+  memset(dst_buffer, SIDE_UNTOUCHED, (size_t)c->pair.dst.bytes);
   race_run_plan(&(race_plan){plan, dst_buffer, src_buffer});
-  const char *wrong = case_check(c, dst_buffer, src_buffer);
+  const char *wrong = pair_check(&c->pair, dst_buffer, src_buffer, CHECKED_PLACES);
   if (wrong) {
     fail_row(c, threads, wrong);
   } else {

@@ -3,6 +3,7 @@
 """numpy and torch against tesela on the cases of relayout_cases.json, in one process.
 
     bench/peers.py [--library=build/release/libtesela.so] [--only=TEXT] [--rounds=N] [--threads=N] [FILE...]
+    build/release/bench/bench_sweep --peers --pairs=300 --class=view >views.jsonl; bench/peers.py views.jsonl
 
 numpy is needed, torch is optional; each copies between two strided views of the same buffers, which is how a user says
 such a move there: the digits of both sides are split until they agree, then `copyto` or `copy_` moves the lot. Where
@@ -32,7 +33,7 @@ except ImportError:
 
 HERE = pathlib.Path(__file__).resolve().parent
 BITS = {"s4": 4, "u8": 8, "s8": 8, "bf16": 16, "f16": 16, "f32": 32, "f64": 64, "c128": 128}
-BUFFER_BYTES = 600 << 20
+BUFFER_BYTES = 640 << 20
 
 
 # ---- tesela through ctypes ------------------------------------------------------------------------------------------
@@ -52,6 +53,7 @@ class PlanOptions(ctypes.Structure):
         ("memory_bytes", ctypes.c_int64),
         ("shuffle", ctypes.c_uint64),
         ("allocator", ctypes.c_void_p),
+        ("reserved", ctypes.c_int64 * 4),
     ]
 
 
@@ -90,9 +92,18 @@ class Tesela:
         self.must(t.tesela_layout_finish(layout, self.error))
         return layout
 
+    def strided(self, case, side):
+        layout, numbers = ctypes.create_string_buffer(self.LAYOUT_BYTES), ctypes.c_int64 * len(case["shape"])
+        shape, strides, offset = numbers(*case["shape"]), numbers(*case[side + "_strides"]), ctypes.c_int64(case[side + "_offset"])
+        self.must(self.library.tesela_layout_strided(layout, 0, case["bits"], len(shape), shape, strides, offset, self.error))
+        return layout
+
     def plan(self, case, threads):
         plan, options = ctypes.c_void_p(), PlanOptions(threads=threads)
-        dst, src = (self.layout(BITS[case["dtype"]], case["shape"], case[side]) for side in ("to_digits", "from_digits"))
+        if "bits" in case:
+            dst, src = self.strided(case, "to"), self.strided(case, "from")
+        else:
+            dst, src = (self.layout(BITS[case["dtype"]], case["shape"], case[side]) for side in ("to_digits", "from_digits"))
         self.must(self.library.tesela_plan_create(ctypes.byref(plan), dst, src, ctypes.byref(options), self.error))
         return plan
 
@@ -152,6 +163,8 @@ class Move:
     def __init__(self, case, dst, src, tensor):
         self.tensor = tensor
         self.nibbles = None
+        if "bits" in case:
+            return self.prepare_strided(case, dst, src)
         if case["dtype"] == "s4":
             pairs = in_bytes(case)
             if pairs is None:
@@ -171,6 +184,22 @@ class Move:
         self.dst, self.src = (self.view(f, case[s], shape, steps) for f, s in zip(flat, ("to_digits", "from_digits")))
         self.parts = [(self.dst, self.src)]
         return None
+
+    def prepare_strided(self, case, dst, src):
+        """Views by strides; torch has none below 0."""
+        kind = np.dtype({8: np.uint8, 16: np.int16, 32: np.float32, 64: np.float64, 128: np.complex128}[case["bits"]])
+        views = []
+        for side, memory in (("to", dst), ("from", src)):
+            strides, offset = case[side + "_strides"], case[side + "_offset"]
+            flat = memory[: memory.size // kind.itemsize * kind.itemsize].view(kind)
+            if self.tensor and min(strides) < 0:
+                raise ValueError("strides below 0")
+            if self.tensor:
+                views.append(torch.as_strided(torch.from_numpy(flat), case["shape"], strides, offset))
+            else:
+                steps = [s * kind.itemsize for s in strides]
+                views.append(np.lib.stride_tricks.as_strided(flat[offset:], case["shape"], steps))
+        self.parts = [tuple(views)]
 
     def view(self, flat, digits, shape, steps):
         if not self.tensor:
@@ -261,7 +290,7 @@ def compare(tesela, case, dst, src, threads, rounds):
         except ValueError as reason:
             print(f"{case['name']}: {name}: {reason}")
             continue
-        dst[:size] = 0x5A
+        dst[:size] = 0xA5
         move.run()
         if not np.array_equal(dst[:size], expected):
             raise SystemExit(f"{case['name']}: {name} and tesela differ")
@@ -294,7 +323,9 @@ def main():
     print(f"{'case':44} {'GB/s':>7} {'/ numpy':>8} {'/ torch':>8}")
     ratios = {"numpy": [], "torch": []}
     for file in arguments.files:
-        for case in json.loads(pathlib.Path(file).read_text())["cases"]:
+        text = pathlib.Path(file).read_text()
+        lines = str(file).endswith(".jsonl")
+        for case in map(json.loads, text.splitlines()) if lines else json.loads(text)["cases"]:
             if arguments.only not in case["name"]:
                 continue
             ratio, speed = compare(tesela, case, dst, src, arguments.threads, arguments.rounds)

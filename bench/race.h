@@ -32,6 +32,10 @@ typedef struct racer {
    less than a millisecond is repeated within its turn, so that short ones find their data in the caches. */
 void race(racer **racers, int n, int rounds);
 
+/* From here on times are those of this thread on a processor, so that other work on the machine counts less. For contestants of one
+   thread. */
+void race_by_processor(void);
+
 /* Median over the rounds: ns of a run, GB/s, speed of a over speed of b, time of b over time of a. */
 double race_ns(const racer *a, int rounds);
 double race_gbs(const racer *a, int rounds);

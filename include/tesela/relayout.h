@@ -196,6 +196,7 @@ typedef struct tesela_plan_info {
   int32_t n_pieces, n_fills;      ///< pieces that copy, pieces that fill padding
   tesela_solver solver;           ///< of the piece with the most bytes
   tesela_isa isa;                 ///< highest that it uses
+  int64_t l2_bytes, l3_bytes;     ///< caches it is made for: of a core, and the last one, which cores share
   int64_t reserved[4];            ///< 0: room to grow (base.h)
 } tesela_plan_info;
 

@@ -720,6 +720,8 @@ tesela_plan_info._fields_ = [
     ("n_fills", c_int32),
     ("solver", c_int),
     ("isa", c_int),
+    ("l2_bytes", c_int64),
+    ("l3_bytes", c_int64),
     ("reserved", c_int64 * 4),
 ]
 

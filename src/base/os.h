@@ -29,8 +29,10 @@
 /* CPUs that this process may use, at least 1; asked once. */
 int32_t tesela__cpu_count(void);
 
-/* Bytes of the last cache that the cores share, or a usual size if the system does not know; asked once. */
-int64_t tesela__cache_bytes(void);
+/* Bytes of a core's cache of level 2, or for level 3 of the last cache, which cores share; a usual size if the system does not know.
+ * Asked once. */
+int64_t tesela__cache_bytes(int32_t level);
+enum { TESELA__USUAL_L2 = 1 << 20, TESELA__USUAL_L3 = 16 << 20 };
 
 /* Call chunk(data, i) once for each 0 <= i < n on up to `threads` threads, the caller's included, and return after the
  * last. Chunk 0 is the caller's. Threads end before the call returns; a thread that cannot be started leaves its chunks

@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { USUAL_CACHE = 16 << 20, READ_BLOCK = 1 << 16, PATH_BYTES = 4096, TRIES = 100 };
+enum { READ_BLOCK = 1 << 16, PATH_BYTES = 4096, TRIES = 100 };
 
 /* ---- threads: none ---- */
 
 int32_t tesela__cpu_count(void) { return 1; }
-int64_t tesela__cache_bytes(void) { return USUAL_CACHE; }
+int64_t tesela__cache_bytes(int32_t level) { return level == 2 ? TESELA__USUAL_L2 : TESELA__USUAL_L3; }
 
 void tesela__run_on_threads(int32_t threads, int32_t n, void (*chunk)(void *data, int32_t i), void *data) {
   (void)threads;

@@ -21,7 +21,9 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -51,18 +53,49 @@ int32_t tesela__cpu_count(void) {
   return n;
 }
 
-static int64_t ask_cache_bytes(void) {
-#ifdef _SC_LEVEL3_CACHE_SIZE
-  long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
-  if (bytes > 0) return bytes;
-#endif
-  return GUESSED_CACHE;
+/* ---- caches, from Linux's list of those of the first CPU; sysconf reports the sum over a whole socket in some virtual machines */
+
+/* The first characters of a file, up to its first blank; "" without one. */
+static void read_cache_fact(int32_t i, const char *name, char text[16]) {
+  char path[80];
+  snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", (int)i, name);
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  const ssize_t n = file < 0 ? 0 : read(file, text, 15);
+  if (file >= 0) close(file);
+  text[n > 0 ? n : 0] = '\0';
+  text[strcspn(text, " \n")] = '\0';
 }
 
-int64_t tesela__cache_bytes(void) {
-  static _Atomic int64_t known;
-  int64_t bytes = atomic_load_explicit(&known, memory_order_relaxed);
-  if (bytes == 0) atomic_store_explicit(&known, bytes = ask_cache_bytes(), memory_order_relaxed);
+static int64_t listed_cache_bytes(int32_t level) {
+  enum { MOST_CACHES = 16 };
+  int64_t bytes = 0, highest = 2;
+  for (int32_t i = 0; i < MOST_CACHES; i++) {
+    char own[16], type[16], size[16], *unit;
+    read_cache_fact(i, "level", own);
+    if (!own[0]) break;
+    read_cache_fact(i, "type", type);
+    read_cache_fact(i, "size", size);
+    const int64_t of = strtol(own, NULL, 10), n = strtol(size, &unit, 10);
+    if (strcmp(type, "Instruction") == 0 || n <= 0 || (level == 2 ? of != 2 : of < highest)) continue;
+    if (level > 2) highest = of;
+    bytes = *unit == 'K' ? n << 10 : *unit == 'M' ? n << 20 : n;
+  }
+  return bytes;
+}
+
+static int64_t ask_cache_bytes(int32_t level) {
+  int64_t bytes = listed_cache_bytes(level);
+#ifdef _SC_LEVEL3_CACHE_SIZE
+  if (bytes <= 0) bytes = sysconf(level == 2 ? _SC_LEVEL2_CACHE_SIZE : _SC_LEVEL3_CACHE_SIZE);
+#endif
+  return bytes > 0 ? bytes : level == 2 ? TESELA__USUAL_L2 : TESELA__USUAL_L3;
+}
+
+int64_t tesela__cache_bytes(int32_t level) {
+  static _Atomic int64_t known[2];
+  _Atomic int64_t *of = &known[level > 2];
+  int64_t bytes = atomic_load_explicit(of, memory_order_relaxed);
+  if (bytes == 0) atomic_store_explicit(of, bytes = ask_cache_bytes(level), memory_order_relaxed);
   return bytes;
 }
 

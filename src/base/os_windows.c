@@ -14,8 +14,7 @@
 enum {
   MOST_THREADS = 1023,    /* most threads to start: with the caller, one for each of 1024 chunks */
   THREAD_STACK = 1 << 20, /* TESELA_PLAN_STACK, and room for the C library */
-  MOST_CACHES = 256,
-  USUAL_CACHE = 16 << 20
+  MOST_CACHES = 256
 };
 
 _Static_assert(sizeof(SRWLOCK) <= sizeof(tesela__lock), "a lock fits");
@@ -29,13 +28,13 @@ int32_t tesela__cpu_count(void) {
   return n > 0 ? n : 1;
 }
 
-int64_t tesela__cache_bytes(void) {
+int64_t tesela__cache_bytes(int32_t level) {
   SYSTEM_LOGICAL_PROCESSOR_INFORMATION of[MOST_CACHES];
   DWORD bytes = sizeof of;
   if (GetLogicalProcessorInformation(of, &bytes))
     for (size_t i = 0; i < bytes / sizeof of[0]; i++)
-      if (of[i].Relationship == RelationCache && of[i].Cache.Level == 3) return of[i].Cache.Size;
-  return USUAL_CACHE;
+      if (of[i].Relationship == RelationCache && of[i].Cache.Level == level) return of[i].Cache.Size;
+  return level == 2 ? TESELA__USUAL_L2 : TESELA__USUAL_L3;
 }
 
 /* ---- chunks ---- */

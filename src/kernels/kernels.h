@@ -22,7 +22,8 @@ typedef enum tesela__kernel_kind {
   TESELA__K_INTERLEAVE, /* k streams of n elements of `width` bytes, stream s at src + src_pitch*s, become n*k
                              neighbours: element e of stream s becomes number e*k + s. k 0 in the table: any k */
   TESELA__K_DEINTERLEAVE, /* the reverse: number e*k + s of src becomes element e of stream s at dst + dst_pitch*s */
-  TESELA__K_STRIDED, /* n elements of `width` bytes, src_pitch and dst_pitch bytes apart (0 and negative allowed) */
+  TESELA__K_STRIDED, /* n elements of `width` bytes, src_pitch and dst_pitch bytes apart (0 and negative allowed). May read
+                        bytes of src between two elements of the row */
   TESELA__K_STRIDED_BITS, /* n elements of `width` BITS (1, 2, 4), pitches and all offsets in bits; width 1, 2, 4. Other
                              bits of a byte of dst are kept */
   TESELA__K_COPY_BITS, /* n bits per row, offsets in bits from the base addresses; width 0; other bits are kept */

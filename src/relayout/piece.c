@@ -107,10 +107,9 @@ static void set_stores(tesela__builder *b) {
   tesela__piece *piece = b->piece;
   const tesela_plan *plan = b->job->plan;
   bool blocks = piece->transpose_fn != NULL, row_by_row = !blocks && !converted_in_a_row(b);
-  piece->stream = plan->stream && !piece->bitwise && piece->solver != TESELA_SOLVER_STRIDED;
-  if (b->job->random)
-    piece->stream =
-        !piece->bitwise && piece->solver != TESELA_SOLVER_STRIDED && tesela__random(b->job->random) % 2;
+  const bool may_stream = !piece->bitwise && tesela__writes_runs(piece);
+  piece->stream = plan->stream && may_stream;
+  if (b->job->random) piece->stream = may_stream && tesela__random(b->job->random) % 2;
   int64_t bits = 0;
   for (int32_t i = 0; i < piece->n_levels; i++) bits |= piece->level[i].ds;
   if (row_by_row) bits |= piece->entry_dst;
@@ -120,7 +119,7 @@ static void set_stores(tesela__builder *b) {
                  (!row_by_row || all_lines(plan, piece->db, b->b.entries));
   int64_t row = b->b.entries / piece->group * piece->entry_dst;
   piece->stage = !piece->fill && !piece->weave_fn && !piece->bitwise && b->b.dense &&
-                 piece->solver != TESELA_SOLVER_STRIDED && piece->solver != TESELA_SOLVER_DEINTERLEAVE &&
+                 tesela__writes_runs(piece) && piece->solver != TESELA_SOLVER_DEINTERLEAVE &&
                  row >= TESELA__LINE &&
                  tesela__stage_pitch(row) * (blocks ? piece->block : 1) <= TESELA__STAGE;
   if (piece->convert_fn && plan->dst.bits < 8 && b->run.n % (8 / plan->dst.bits))
@@ -154,7 +153,8 @@ enum { PIECE_AHEAD = 8192 };
 static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
   tesela__piece *piece = b->piece;
   tesela_plan *plan = b->job->plan;
-  if (!piece->stream || piece->fill) return TESELA_OK;
+  if (!piece->stream || piece->fill || piece->solver == TESELA_SOLVER_STRIDED || b->a.extent < 0)
+    return TESELA_OK;
   int64_t streams = piece->solver == TESELA_SOLVER_INTERLEAVE ? piece->rows.k : 1;
   bool a_dense = piece->transpose_fn || (b->a.dense && piece->solver != TESELA_SOLVER_INTERLEAVE);
   int64_t na = a_dense ? 1 : b->a.entries, n = na * b->b.entries * streams;
@@ -188,7 +188,8 @@ static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
 static tesela_status set_packing(tesela__builder *b, tesela_error *err) {
   tesela__piece *piece = b->piece;
   tesela_plan *plan = b->job->plan;
-  if (!piece->transpose_fn || piece->weave_fn || (!piece->convert_fn && !piece->bit_block_fn))
+  if (!piece->transpose_fn || piece->weave_fn ||
+      (!piece->convert_fn && !piece->bit_block_fn && !piece->rows_fn))
     return TESELA_OK;
   int64_t m = piece->group, na = b->a.entries, nb = b->b.entries;
   piece->pack_pitch = na / m * piece->width;

@@ -5,6 +5,7 @@
  *   relayout_problem.c   two layouts -> coordinates with the digits of both sides refined to common ones
  *   box.c                partial tiles -> boxes: products of full loops, without tests inside; padding -> boxes to fill
  *   relayout_units.c     one box -> its coarsest form: bytes, wide elements, blocks
+ *   relayout_cost.c      what each solver would cost
  *   relayout_solve.c     its solver; relayout_fit.c its tile; piece.c a piece of the plan, with tables
  *   relayout_plan.c      create, destroy, describe
  *   relayout_run.c       all pieces, in chunks on threads
@@ -176,10 +177,22 @@ typedef struct tesela__piece {
   tesela__level level[TESELA__MAX_LOOPS + 3];
 } tesela__piece;
 
+/* Ways to move a box, which costs.inc prices: those of one solver differ in kernels or in where elements lie. */
+typedef enum tesela__cost_way {
+#define TESELA__COST(way, c0, c1, c2, c3, c4, c5, s0, s1, s2, s3, s4, s5) TESELA__COST_##way,
+#include "relayout/costs.inc"
+#undef TESELA__COST
+  TESELA__N_COST_WAYS
+} tesela__cost_way;
+
+enum { TESELA__COST_TERMS = 6 };
+
 /* The verdict of a solver on a box; a plan keeps those on its largest piece. */
 typedef struct tesela__verdict {
   bool applies;
-  float cost;      /* relative to memcpy, lower is better */
+  tesela__cost_way way;
+  float cost; /* relative to memcpy, lower is better: the sum of the terms, each with its weight */
+  float term[TESELA__COST_TERMS];
   const char *why; /* reason if it does not apply; static */
 } tesela__verdict;
 
@@ -189,6 +202,7 @@ enum { TESELA__N_SOLVERS = 9 };
 typedef struct tesela__tuning {
   int64_t in, out, total; /* bytes of the stretches that a tile reads and writes, and of a tile of rows */
   int8_t stream;          /* 1: yes, -1: no */
+  tesela_solver solver;   /* where it applies; ANY: by estimate */
 } tesela__tuning;
 
 /* ---- the plan --------------------------------------------------------------------------------------------- */

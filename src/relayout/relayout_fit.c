@@ -69,6 +69,14 @@ static void take_any(tesela__builder *b) {
   }
 }
 
+/* Rows that follow each other only in src are entries of side B, too: a call of the kernel moves all of them. */
+static void give_to_b(tesela__builder *b) {
+  const tesela__tile_side rows = b->a;
+  b->a = b->b;
+  b->b = rows;
+  b->b.dense = false;
+}
+
 /* ---- the start of each solver ------------------------------------------------------------------------------ */
 
 static void set_rows_kernel(tesela__builder *b, tesela__kernel_kind kind, int32_t width, int64_t k) {
@@ -137,6 +145,16 @@ static void start_weave(tesela__builder *b, bool interleave) {
   b->piece->entry_dst = b->chunk * b->piece->run_dst + job->tail;
 }
 
+/* Most elements of a run: 4 KiB of neighbours on one side, with up to 16 KiB of src, which can be prefetched. */
+static int64_t most_strided(const tesela__job *job, const tesela__loop *run) {
+  if (job->conversion) return 64;
+  if (job->bitwise || job->random || (run->ds != job->wd && run->ss != job->ws)) return 256;
+  const int64_t step = run->ss < 0 ? -run->ss : run->ss;
+  int64_t most = 4096 / job->wd;
+  while (most * step > 16384 && most * job->wd > 512) most /= 2;
+  return most;
+}
+
 static void start_strided(tesela__builder *b) {
   const tesela__job *job = b->job;
   tesela__piece *piece = b->piece;
@@ -145,12 +163,13 @@ static void start_strided(tesela__builder *b) {
   b->chunk = 1;
   if (job->box->n_loops > 0) {
     int32_t inner = job->box->n_loops - 1;
-    set_run(b, inner, job->conversion ? 64 : 256);
+    set_run(b, inner, most_strided(job, &job->box->loop[inner]));
     piece->run = b->chunk;
     piece->run_src = piece->rows.src_pitch = b->run.ss;
     piece->run_dst = piece->rows.dst_pitch = b->run.ds;
   }
-  piece->entry_dst = job->bitwise ? 1 : job->wd;
+  piece->width = job->wd;
+  piece->entry_dst = job->bitwise ? 1 : piece->rows.dst_pitch == job->wd ? piece->run * job->wd : job->wd;
   if (job->conversion) {
     start_convert(b);
     return;
@@ -237,13 +256,19 @@ static void start_transpose(tesela__builder *b) {
     if (start_woven_bits(b)) return;
   } else if (job->conversion) {
     start_convert(b);
+  } else if (job->apart) {
+    const tesela__kernel *pack = tesela__kernel_for(job, TESELA__K_STRIDED, job->wd, 0);
+    piece->rows_fn = (tesela__rows_fn *)pack->fn;
+    piece->isa |= pack->isa;
+    piece->rows.src_pitch = job->box->loop[job->a].ss;
+    piece->rows.dst_pitch = job->wd;
   }
   int64_t src_width = job->conversion ? job->src_bits : 8 * (int64_t)job->ws;
   b->target = target_of_blocks(job);
   int64_t na = b->target.in * 8 / src_width, nb = b->target.out / job->wd, multiple = 64 / job->wd;
-  if (m > 1 || job->conversion) set_most_packed(b, m);
+  if (m > 1 || job->conversion || job->apart) set_most_packed(b, m);
   if (m > 1) na = b->a.most, nb = b->b.most, multiple = 64;
-  b->a.extent = job->ws;
+  b->a.extent = job->apart ? job->box->loop[job->a].ss : job->ws;
   b->b.extent = job->wd;
   side_add(&b->a, job->box->loop[job->a], tesela__max(na, multiple), job->ws ? multiple : 64);
   side_add(&b->b, job->box->loop[job->b], tesela__max(nb, multiple), multiple);
@@ -279,12 +304,13 @@ void tesela__fit_tile(tesela__builder *b, tesela_solver solver) {
     b->b.extent = solver == TESELA_SOLVER_DEINTERLEAVE ? b->chunk * job->wd : b->piece->entry_dst;
   }
   bool grows =
-      !b->piece->bitwise && solver != TESELA_SOLVER_STRIDED && b->chunk >= b->run.n && (whole || job->fill);
+      !b->piece->bitwise && tesela__writes_runs(b->piece) && b->chunk >= b->run.n && (whole || job->fill);
   if (grows) {
     int64_t streams = solver == TESELA_SOLVER_DEINTERLEAVE ? b->piece->rows.k : 1;
     grow_side(b, &b->b, false, b->target.out); /* first: a loop that both sides can use is better here */
-    if (!job->fill) grow_side(b, &b->a, true, b->target.in);
+    if (!job->fill && solver != TESELA_SOLVER_STRIDED && !job->apart) grow_side(b, &b->a, true, b->target.in);
     if (!blocks) grow_side(b, &b->b, false, b->target.total / (b->a.entries * streams));
   }
+  if (!blocks && b->b.entries == 1 && b->a.entries > 1) give_to_b(b);
   if (!blocks && b->b.entries == 1 && b->chunk >= b->run.n) take_any(b);
 }

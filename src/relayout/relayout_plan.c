@@ -322,8 +322,7 @@ tesela_status tesela__plan_pieces(tesela_plan *plan, tesela_error *err) {
   return status;
 }
 
-/* Stream from this size on at the latest: virtual machines report caches of hundreds of MiB, of which a process has a
- * small share. */
+/* Stream from this size on at the latest: of a cache of hundreds of MiB a process has a small share. */
 enum { STREAM_FROM = 16 << 20 };
 
 static tesela_status set_plan(tesela_plan *plan, tesela_error *err) {
@@ -344,7 +343,9 @@ static tesela_status set_plan(tesela_plan *plan, tesela_error *err) {
   plan->info.dst_bytes = tesela__ceil_div(places * plan->dst.bits, 8);
   int64_t bytes_of_both;
   if (!tesela__add(plan->info.src_bytes, plan->info.dst_bytes, &bytes_of_both)) bytes_of_both = INT64_MAX;
-  plan->stream = bytes_of_both > tesela__min(tesela__cache_bytes() / 2, STREAM_FROM);
+  plan->info.l2_bytes = tesela__cache_bytes(2);
+  plan->info.l3_bytes = tesela__cache_bytes(3);
+  plan->stream = bytes_of_both > tesela__min(plan->info.l3_bytes / 2, STREAM_FROM);
   if (plan->tuning.stream) plan->stream = plan->tuning.stream > 0;
   status = tesela__plan_pieces(plan, err);
   if (status != TESELA_OK) return status;

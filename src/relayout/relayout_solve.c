@@ -7,140 +7,17 @@
  *
  * First the box is made as coarse as possible: a run that is contiguous on both sides and 2, 4, 8 or 16 bytes long
  * becomes one element; elements below 8 bits become bytes if whole bytes stay together. Then each solver says whether
- * it applies and at what cost. Costs are multiples of the time of memcpy, from measurements on large arrays
- * (bench/bench_relayout, AVX-512, 2026-11); they only need to rank the solvers.
+ * it applies and at what cost (relayout_cost.c).
  */
 #include "relayout/solve.h"
-
-static tesela__verdict applies(double cost) {
-  return (tesela__verdict){.applies = true, .cost = (float)cost};
-}
-
-static tesela__verdict refuses(const char *why) { return (tesela__verdict){.why = why}; }
-
-/* ---- the verdict of each solver ---------------------------------------------------------------------------- */
-
-static tesela__verdict memcpy_verdict(const tesela__job *job) {
-  if (job->bitwise) return refuses("runs do not begin and end at bytes");
-  if (job->shared < 0 && job->box->n_loops > 0) return refuses("no loop is contiguous on both sides");
-  if (job->box->n_loops > 1) return refuses("more than one run");
-  if (job->conversion) return refuses("values are converted");
-  return applies(1);
-}
-
-static tesela__verdict rows_verdict(const tesela__job *job) {
-  int64_t run = job->shared < 0 ? 1 : job->box->loop[job->shared].n;
-  if (job->bitwise && (job->conversion || job->shared < 0))
-    return refuses("elements share bytes with others that go to other places");
-  if (job->conversion && job->shared < 0 && (job->ws == 0 || job->wd == 0))
-    return refuses("no loop is contiguous on both sides");
-  if (job->group > 1) return refuses("elements move within bytes");
-  double bytes = (double)run * job->dst_bits / 8;
-  if (!job->conversion && !job->bitwise) bytes = (double)run * job->wd;
-  return applies(1 + 48.0 / bytes * (job->bitwise ? 8 : 1));
-}
-
-/* Why the loops a and b do not exist, or are the same; NULL if they exist and differ. */
-static const char *not_two_sides(const tesela__job *job) {
-  if (job->bitwise) return "elements share bytes";
-  if (job->shared >= 0) return "one loop is contiguous on both sides; rows handles it";
-  if (job->a < 0) return "no loop is contiguous in src";
-  if (job->b < 0) return "no loop is contiguous in dst";
-  return NULL;
-}
-
-/* The number of contiguous elements on one side, by loop `from` and others except `not`; stops at 64. */
-static double chain_length(const tesela__job *job, int32_t from, int32_t not, bool src) {
-  const tesela__box *box = job->box;
-  int64_t n = box->loop[from].n, width = src ? job->ws : job->wd;
-  for (int32_t i = 0; i < box->n_loops && n < 64; i++) {
-    const tesela__loop *l = &box->loop[i];
-    if (i == from || i == not || (src ? l->ss : l->ds) != n * width) continue;
-    n *= l->n;
-    i = -1;
-  }
-  return (double)n;
-}
-
-static tesela__verdict transpose_verdict(const tesela__job *job) {
-  const char *why = not_two_sides(job);
-  if (why) return refuses(why);
-  if (job->group > 1) return refuses("elements share bytes; bits handles it");
-  double block = 64.0 / job->wd;
-  double a = chain_length(job, job->a, job->b, true), b = chain_length(job, job->b, job->a, false);
-  double cost = 1.1;
-  if (a < block) cost += 0.1 * (block / a - 1);
-  if (b < block) cost += 0.1 * (block / b - 1);
-  if (a * b < 64) cost += 300 / (a * b * job->wd); /* a call of the kernel per few elements */
-  return applies(cost);
-}
-
-static bool has_few_streams(int64_t k, int32_t width) { return (k >= 2 && k <= 4) || (k == 8 && width <= 2); }
-
-static tesela__verdict weave_verdict(const tesela__job *job, const tesela__loop *run,
-                                     const tesela__loop *stream, int64_t pitch) {
-  if (pitch != stream->n * job->wd) return refuses("the k elements and the run are not dense on one side");
-  if (stream->n > 64) return refuses("more than 64 streams");
-  double cost = has_few_streams(stream->n, job->wd) ? 1.05 : 1.2 + 0.5 * (double)stream->n;
-  return applies(cost + 16.0 / (double)run->n);
-}
-
-/* Why k rows cannot be interleaved into one, or one deinterleaved into k; NULL if they can. */
-static const char *not_woven(const tesela__job *job) {
-  if (job->group > 1) return "elements share bytes; bits handles it";
-  return job->conversion ? "values are converted" : not_two_sides(job);
-}
-
-static tesela__verdict interleave_verdict(const tesela__job *job) {
-  const char *why = not_woven(job);
-  if (why) return refuses(why);
-  const tesela__loop *a = &job->box->loop[job->a], *b = &job->box->loop[job->b];
-  return weave_verdict(job, a, b, a->ds);
-}
-
-static tesela__verdict deinterleave_verdict(const tesela__job *job) {
-  const char *why = not_woven(job);
-  if (why) return refuses(why);
-  const tesela__loop *a = &job->box->loop[job->a], *b = &job->box->loop[job->b];
-  return weave_verdict(job, b, a, b->ss);
-}
-
-static tesela__verdict bits_verdict(const tesela__job *job) {
-  if (job->plan->dst.bits >= 8) return refuses("elements are whole bytes");
-  if (job->group <= 1) return refuses("no blocks of whole bytes on both sides");
-  return applies(2);
-}
-
-static tesela__verdict strided_verdict(const tesela__job *job) {
-  if (job->conversion != job->plan->conversion) return refuses("elements form blocks of 4 to 16 bytes");
-  if (!job->bitwise && (job->group > 1 || job->ws == 0 || job->wd == 0))
-    return refuses("elements share bytes, and whole bytes can be moved");
-  return applies(job->bitwise ? 60 : 1 + 14.0 / job->wd);
-}
-
-static tesela__verdict gather_verdict(const tesela__job *job) {
-  (void)job;
-  return refuses("regular loops describe the whole move");
-}
-
-static tesela__verdict (*const verdict_of[TESELA__N_SOLVERS])(const tesela__job *) = {
-    [TESELA_SOLVER_MEMCPY] = memcpy_verdict,
-    [TESELA_SOLVER_ROWS] = rows_verdict,
-    [TESELA_SOLVER_TRANSPOSE] = transpose_verdict,
-    [TESELA_SOLVER_INTERLEAVE] = interleave_verdict,
-    [TESELA_SOLVER_DEINTERLEAVE] = deinterleave_verdict,
-    [TESELA_SOLVER_BITS] = bits_verdict,
-    [TESELA_SOLVER_STRIDED] = strided_verdict,
-    [TESELA_SOLVER_GATHER] = gather_verdict,
-};
 
 /* ---- choice ------------------------------------------------------------------------------------------------ */
 
 static tesela_solver choose_solver(const tesela__job *job, tesela__verdict *verdict) {
-  tesela_solver best = TESELA_SOLVER_STRIDED, wanted = job->plan->options.solver;
+  tesela_solver best = TESELA_SOLVER_STRIDED, wanted = tesela__wanted(job->plan);
   int32_t n = 0;
+  tesela__solver_verdicts(job, verdict);
   for (int32_t i = TESELA_SOLVER_MEMCPY; i < TESELA__N_SOLVERS; i++) {
-    verdict[i] = verdict_of[i](job);
     if (!verdict[i].applies) continue;
     n++;
     bool better = verdict[i].cost < verdict[best].cost || !verdict[best].applies;

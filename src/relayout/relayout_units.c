@@ -75,7 +75,7 @@ static void take_block(tesela__job *job) {
       {2, 2, 4, TESELA__MIX_2X2X32},
   };
   if (job->fill || job->conversion || job->shared >= 0 || job->a < 0 || job->b < 0) return;
-  if (job->plan->options.solver != TESELA_SOLVER_ANY) return;
+  if (tesela__wanted(job->plan) != TESELA_SOLVER_ANY) return;
   tesela__loop a = job->box->loop[job->a], b = job->box->loop[job->b];
   if (a.ds != b.n * job->wd || b.ss != a.n * job->ws) return;
   for (size_t i = 0; i < sizeof mixes / sizeof mixes[0]; i++) {
@@ -87,6 +87,21 @@ static void take_block(tesela__job *job) {
     job->conversion = mixes[i].mix;
     find_loops(job);
     return;
+  }
+}
+
+/* Without a loop that is contiguous on src, one with near elements will do: the rows of a transpose are packed first. */
+static void take_near(tesela__job *job) {
+  enum { NEAR = TESELA__LINE / 2 };
+  if (job->fill || job->conversion || job->shared >= 0 || job->a >= 0 || job->b < 0) return;
+  for (int32_t i = 0; i < job->box->n_loops; i++) {
+    const int64_t step = job->box->loop[i].ss, size = step < 0 ? -step : step;
+    if (i == job->b || step == 0 || size > NEAR || step % job->ws ||
+        job->box->loop[i].n * job->ws < TESELA__LINE)
+      continue;
+    if (job->a >= 0 && job->box->loop[i].n < job->box->loop[job->a].n) continue;
+    job->a = i;
+    job->apart = true;
   }
 }
 
@@ -129,7 +144,7 @@ static void set_units_of_conversion(tesela__job *job) {
 
 /* Is a copy of single bits requested? */
 static bool wants_bits(const tesela__job *job) {
-  return job->plan->options.solver == TESELA_SOLVER_STRIDED ||
+  return tesela__wanted(job->plan) == TESELA_SOLVER_STRIDED ||
          (job->random && tesela__random(job->random) % 4 == 0);
 }
 
@@ -152,6 +167,7 @@ void tesela__set_units(tesela__job *job) {
     widen(job);
     find_loops(job);
     take_block(job);
+    take_near(job);
   } else if (!job->fill && wants_bits(job)) {
     find_loops(job);
   } else if (job->fill || dst_bits == src_bits) {

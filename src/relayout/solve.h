@@ -15,6 +15,7 @@ typedef struct tesela__job {
   int32_t ws, wd;       /* width of an element on each side, in these units */
   int32_t group;        /* elements per byte, if several share one and blocks of them can be moved; else 1 */
   int32_t shared, a, b; /* loops that are contiguous on both sides, on src, on dst; or -1 */
+  bool apart;           /* loop a is not contiguous on src, but its elements are near each other */
   tesela__conversion conversion; /* the plan's, or a mix inside elements that consist of several */
   int32_t src_bits, dst_bits;    /* of an element for the conversion, or for blocks of bits */
   int64_t tail;                  /* bytes of padding after each row, filled with it */
@@ -30,6 +31,14 @@ bool tesela__is_bytewise(const tesela__box *box, int32_t i, int32_t j);
 
 /* Set the units, the element and the special loops of a job whose box counts in bits. relayout_units.c */
 void tesela__set_units(tesela__job *job);
+
+/* What each solver but ANY says about a job whose units are set. relayout_cost.c */
+void tesela__solver_verdicts(const tesela__job *job, tesela__verdict verdict[TESELA__N_SOLVERS]);
+
+/* The solver to use where it applies: the requested one, or the one that measuring tries. */
+static inline tesela_solver tesela__wanted(const tesela_plan *plan) {
+  return plan->options.solver != TESELA_SOLVER_ANY ? plan->options.solver : plan->tuning.solver;
+}
 
 /* Make a piece with a solver that applies. piece.c. TESELA_E_MEMORY. */
 tesela_status tesela__piece_build(const tesela__job *job, tesela_solver solver, tesela_error *err);
@@ -63,6 +72,12 @@ typedef struct tesela__builder {
 static inline const tesela__kernel *tesela__kernel_for(const tesela__job *job, tesela__kernel_kind kind,
                                                        int32_t width, int64_t k) {
   return tesela__kernel_find(kind, width, (int32_t)k, job->plan->isa);
+}
+
+/* Is the run of a piece contiguous in dst? */
+static inline bool tesela__writes_runs(const tesela__piece *piece) {
+  return piece->solver != TESELA_SOLVER_STRIDED ||
+         (!piece->convert_fn && piece->rows.dst_pitch == piece->width);
 }
 
 /* Choose kernel, run and tile. relayout_fit.c */

@@ -225,14 +225,17 @@ static void tile_staged(tesela__worker *w, const tesela__tile *tile, const block
 
 /* ---- packing before a transpose ---------------------------------------------------------------------------- */
 
-/* Convert or regroup the rows of the tile into the pack buffer. */
+/* Pack, convert or regroup the rows of the tile into the pack buffer. */
 static void pack_rows(const tesela__worker *w, const tesela__tile *tile) {
   const tesela__piece *piece = w->piece;
-  const int64_t *sb = &w->plan->table[piece->sb];
+  const int64_t *sb = &w->plan->table[piece->sb], zero = 0;
   int64_t m = piece->group;
   for (int64_t b = 0; b < tile->nb; b += m) {
     unsigned char *row = w->pack + b * piece->pack_pitch;
-    if (piece->bit_block_fn)
+    if (piece->rows_fn)
+      piece->rows_fn(&(tesela__rows){tile->na, 1, piece->rows.src_pitch, piece->width, false}, row, &zero,
+                     tile->src, sb + b, 1);
+    else if (piece->bit_block_fn)
       piece->bit_block_fn(row, piece->pack_pitch, tile->src, sb + b, tile->na / m);
     else
       piece->convert_fn(row, tile->src + sb[b], tile->na);

@@ -34,7 +34,7 @@ static int64_t window_tile_bytes(const tesela_plan *plan, const tesela__piece *p
   if (piece->bitwise || piece->group > 1 || piece->convert_fn || a == INT64_MAX || b == INT64_MAX) return -1;
   if (piece->solver == TESELA_SOLVER_STRIDED) {
     if (piece->run_dst < 0) return -1;
-    bytes += (piece->run - 1) * piece->run_dst;
+    bytes = piece->width + (piece->run - 1) * piece->run_dst;
   }
   if (piece->solver == TESELA_SOLVER_DEINTERLEAVE) {
     if (piece->rows.dst_pitch < 0) return -1;

@@ -84,9 +84,9 @@ static void draw_row(const tesela__kernel *kernel, rows_case *c) {
   }
   case TESELA__K_STRIDED:
   case TESELA__K_STRIDED_BITS:
-    rows->n = draw_size(300);
-    rows->dst_pitch = sign * (width + (below(2) ? 0 : below(40)));
-    rows->src_pitch = (below(2) ? 1 : -1) * (below(2) ? width : below(2) * below(60));
+    rows->n = draw_size(below(2) ? 300 : 900);
+    rows->dst_pitch = sign * (below(2) ? width : below(2) ? width * (1 + below(17)) : width + below(40));
+    rows->src_pitch = (below(2) ? 1 : -1) * (below(3) ? width * below(19) : below(60));
     break;
   default:
     fail_msg("%s: not a row kernel", kernel->name);

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * strided.h - elements at a short fixed distance in src, neighbours in dst: whole vectors of src are loaded, and the elements in them
+ * are permuted together. Shared by the kernels of vectors of 16 bytes; rows_strided_avx512.c has the same method with 64.
+ *
+ *   every third f32      12 bytes apart: a vector of dst has bytes of three vectors of src
+ *
+ * Elements do not straddle vectors, since the distance is a multiple of their width. Moves one by one are faster for 8 bytes, and for 4
+ * unless dst is streamed.
+ */
+#ifndef TESELA_SRC_STRIDED_H
+#define TESELA_SRC_STRIDED_H
+
+#include "kernels/rows.h"
+
+enum { TESELA__STRIDED_FAR = 32 }; /* bytes between elements; beyond, moves one by one are as fast */
+
+/* Is this such a row? False also for rows too short to gain. */
+static inline bool tesela__strided_near(const tesela__rows *rows, int64_t width, int64_t vector) {
+  const int64_t pitch = rows->src_pitch < 0 ? -rows->src_pitch : rows->src_pitch;
+  return rows->dst_pitch == width && pitch > 0 && pitch % width == 0 && pitch <= TESELA__STRIDED_FAR &&
+         pitch / width <= 16 && rows->n * width >= 2 * vector;
+}
+
+/* How 16 bytes of dst are made of up to 16 vectors of src: byte b of dst is byte from[j][b] of vector j, or not in it (0x80). */
+typedef struct tesela__strided {
+  int64_t n_vectors, low; /* low: from the address of the first element to the lowest vector */
+  uint8_t from[16][16];
+} tesela__strided;
+
+static inline void tesela__strided_set(tesela__strided *s, int64_t width, int64_t pitch) {
+  const int64_t step = pitch < 0 ? -pitch : pitch, n = 16 / width;
+  s->n_vectors = step / width;
+  s->low = pitch < 0 ? (n - 1) * pitch : 0;
+  memset(s->from, 0x80, (size_t)s->n_vectors * 16);
+  for (int64_t e = 0; e < n; e++)
+    for (int64_t b = 0; b < width; b++) {
+      const int64_t at = e * pitch - s->low + b;
+      s->from[at / 16][e * width + b] = (uint8_t)(at % 16);
+    }
+}
+
+/* Define the kernel `symbol`. step(dst, src, s, stream) makes 16 bytes of dst from src; it reads whole vectors, so that between the
+ * first and the last elements of a row are enough elements on that side. c_kernel does the rest, and other rows. */
+#define TESELA__STRIDED(symbol, target, step, c_kernel, width)                                             \
+  target void symbol(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,                 \
+                     const unsigned char *src, const int64_t *src_off, int64_t count) {                    \
+    const int64_t n = 16 / (width), pitch = rows->src_pitch, zero = 0;                                     \
+    tesela__strided s;                                                                                     \
+    if (!tesela__strided_near(rows, width, 16) || ((width) >= 4 && !rows->stream)) {                       \
+      c_kernel(rows, dst, dst_off, src, src_off, count);                                                   \
+      return;                                                                                              \
+    }                                                                                                      \
+    tesela__strided_set(&s, width, pitch);                                                                 \
+    for (int64_t i = 0; i < count; i++) {                                                                  \
+      unsigned char *to = dst + dst_off[i];                                                                \
+      const unsigned char *from = src + src_off[i];                                                        \
+      tesela__rows part = *rows;                                                                           \
+      const int64_t peel = rows->stream && rows->n * (width) >= 256 ? tesela__peel(to, width, 1) : -1;     \
+      int64_t e = peel >= 0 ? peel / (width) : 0, lines = rows->n;                                         \
+      if (pitch < 0 && e == 0) e = peel == 0 ? 64 / (width) : 1; /* vectors reach to the element before */ \
+      part.n = e;                                                                                          \
+      if (e > 0) c_kernel(&part, to, &zero, from, &zero, 1);                                               \
+      const bool stream = peel >= 0 && ((uintptr_t)(to + e * (width)) & 63) == 0;                          \
+      if (stream) lines = e + (rows->n - 1 - e) / (4 * n) * 4 * n;                                         \
+      for (; e + n < rows->n; e += n) step(to + e * (width), from + e * pitch, &s, stream && e < lines);   \
+      part.n = rows->n - e;                                                                                \
+      c_kernel(&part, to + e * (width), &zero, from + e * pitch, &zero, 1);                                \
+    }                                                                                                      \
+  }
+
+#endif

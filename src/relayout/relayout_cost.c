@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * relayout_cost.c - what each solver says about a box: it does not apply, for a reason; or its cost.
+ *
+ * A cost is a multiple of the time of memcpy: a sum of a few terms, each with a weight of the way that the solver would take. Weights are
+ * data, in costs.inc, which bench/fit_costs.py finds from a sweep over random pairs; they only need to rank the solvers.
+ */
+#include "relayout/solve.h"
+
+static tesela__verdict refuses(const char *why) { return (tesela__verdict){.why = why}; }
+
+/* ---- costs ------------------------------------------------------------------------------------------------- */
+
+/* Weights of the terms, for stores through the cache and past it. */
+static const float weight_of[TESELA__N_COST_WAYS][2][TESELA__COST_TERMS] = {
+#define TESELA__COST(way, c0, c1, c2, c3, c4, c5, s0, s1, s2, s3, s4, s5) \
+  {{c0, c1, c2, c3, c4, c5}, {s0, s1, s2, s3, s4, s5}},
+#include "relayout/costs.inc"
+#undef TESELA__COST
+};
+
+/* The contiguous bytes on one side from an element on, by loop `from` (or -1) and others except `not`; stops at a line. */
+static double stretch(const tesela__job *job, int32_t from, int32_t not, bool src) {
+  const tesela__box *box = job->box;
+  int64_t n = from < 0 ? 1 : box->loop[from].n, width = src ? job->ws : job->wd;
+  for (int32_t i = 0; i < box->n_loops && n * width < TESELA__LINE; i++) {
+    const tesela__loop *l = &box->loop[i];
+    if (i == from || i == not || (src ? l->ss : l->ds) != n * width) continue;
+    n *= l->n;
+    i = -1;
+  }
+  return (double)(n * width);
+}
+
+static double up_to_line(double bytes) { return bytes < TESELA__LINE ? bytes : TESELA__LINE; }
+static double part_of_line(double bytes) { return bytes < TESELA__LINE ? TESELA__LINE / bytes - 1 : 0; }
+
+/* `unit`: bytes that one step of the kernel's outer loop moves; `in`, `out`: bytes of the stretches that are read and written. */
+static tesela__verdict costs(const tesela__job *job, tesela__cost_way way, double unit, double in, double out,
+                             double special) {
+  const double width = job->bitwise || job->wd == 0 ? job->dst_bits / 8.0 : job->wd;
+  const double terms[TESELA__COST_TERMS] = {
+      1, TESELA__LINE / unit, 8 / width, part_of_line(in), part_of_line(out), special};
+  tesela__verdict verdict = {.applies = true, .way = way};
+  for (int32_t i = 0; i < TESELA__COST_TERMS; i++) {
+    verdict.term[i] = (float)terms[i];
+    verdict.cost += weight_of[way][job->plan->stream][i] * verdict.term[i];
+  }
+  return verdict;
+}
+
+/* ---- the verdict of each solver ---------------------------------------------------------------------------- */
+
+static tesela__verdict rows_verdict(const tesela__job *job) {
+  int64_t run = job->shared < 0 ? 1 : job->box->loop[job->shared].n;
+  if (job->bitwise && (job->conversion || job->shared < 0))
+    return refuses("elements share bytes with others that go to other places");
+  if (job->conversion && job->shared < 0 && (job->ws == 0 || job->wd == 0))
+    return refuses("no loop is contiguous on both sides");
+  if (job->group > 1) return refuses("elements move within bytes");
+  bool parts = job->conversion || job->bitwise;
+  double bytes = (double)run * (parts ? job->dst_bits / 8.0 : job->wd);
+  if (parts)
+    return costs(job, job->bitwise ? TESELA__COST_ROWS_BITS : TESELA__COST_ROWS_CONVERTED, bytes, bytes,
+                 bytes, 0);
+  const bool whole = run * job->wd % 16 == 0;
+  return costs(job, whole ? TESELA__COST_ROWS : TESELA__COST_ROWS_ODD, bytes,
+               stretch(job, job->shared, -1, true), stretch(job, job->shared, -1, false), bytes <= 32);
+}
+
+static tesela__verdict memcpy_verdict(const tesela__job *job) {
+  if (job->bitwise) return refuses("runs do not begin and end at bytes");
+  if (job->shared < 0 && job->box->n_loops > 0) return refuses("no loop is contiguous on both sides");
+  if (job->box->n_loops > 1) return refuses("more than one run");
+  if (job->conversion) return refuses("values are converted");
+  return rows_verdict(job); /* the same kernel; of equal costs the first one wins */
+}
+
+/* Why the loops a and b do not exist, or are the same; NULL if they exist and differ. */
+static const char *not_two_sides(const tesela__job *job) {
+  if (job->bitwise) return "elements share bytes";
+  if (job->shared >= 0) return "one loop is contiguous on both sides; rows handles it";
+  if (job->a < 0) return "no loop is contiguous in src";
+  if (job->b < 0) return "no loop is contiguous in dst";
+  return NULL;
+}
+
+static tesela__verdict transpose_verdict(const tesela__job *job) {
+  const char *why = not_two_sides(job);
+  if (why) return refuses(why);
+  if (job->group > 1) return refuses("elements share bytes; bits handles it");
+  const tesela__loop *b = &job->box->loop[job->b];
+  if (b->ss == 0 && b->n * job->wd >= 2 * TESELA__LINE && !job->conversion)
+    return refuses("one element fills each run; strided repeats it");
+  double in = stretch(job, job->a, job->b, true), out = stretch(job, job->b, job->a, false);
+  if (job->ws == 0) in = TESELA__LINE;
+  if (job->apart) in = (double)(job->box->loop[job->a].n * job->wd);
+  tesela__cost_way way = job->apart        ? TESELA__COST_TRANSPOSE_PACKED
+                         : job->conversion ? TESELA__COST_TRANSPOSE_CONVERTED
+                                           : TESELA__COST_TRANSPOSE;
+  double block = up_to_line(in) * up_to_line(out) / job->wd;
+  return costs(job, way, block, in, out, part_of_line(in) * part_of_line(out));
+}
+
+static bool has_few_streams(int64_t k, int32_t width) {
+  return width <= 16 && ((k >= 2 && k <= 4) || (k == 8 && width <= 8));
+}
+
+static tesela__verdict weave_verdict(const tesela__job *job, const tesela__loop *run,
+                                     const tesela__loop *stream, int64_t pitch, bool out) {
+  if (pitch != stream->n * job->wd) return refuses("the k elements and the run are not dense on one side");
+  if (stream->n > 64) return refuses("more than 64 streams");
+  bool few = has_few_streams(stream->n, job->wd);
+  double bytes = (double)(run->n * job->wd), all = bytes * (double)stream->n;
+  tesela__cost_way way = out ? (few ? TESELA__COST_INTERLEAVE_FEW : TESELA__COST_INTERLEAVE_MANY)
+                             : (few ? TESELA__COST_DEINTERLEAVE_FEW : TESELA__COST_DEINTERLEAVE_MANY);
+  return costs(job, way, all, out ? bytes : all, out ? all : bytes, (double)stream->n / 8);
+}
+
+/* Why k rows cannot be interleaved into one, or one deinterleaved into k; NULL if they can. */
+static const char *not_woven(const tesela__job *job) {
+  if (job->group > 1) return "elements share bytes; bits handles it";
+  if (job->apart) return "no loop is contiguous in src";
+  return job->conversion ? "values are converted" : not_two_sides(job);
+}
+
+static tesela__verdict interleave_verdict(const tesela__job *job) {
+  const char *why = not_woven(job);
+  if (why) return refuses(why);
+  const tesela__loop *a = &job->box->loop[job->a], *b = &job->box->loop[job->b];
+  return weave_verdict(job, a, b, a->ds, true);
+}
+
+static tesela__verdict deinterleave_verdict(const tesela__job *job) {
+  const char *why = not_woven(job);
+  if (why) return refuses(why);
+  const tesela__loop *a = &job->box->loop[job->a], *b = &job->box->loop[job->b];
+  return weave_verdict(job, b, a, b->ss, false);
+}
+
+static tesela__verdict bits_verdict(const tesela__job *job) {
+  if (job->plan->dst.bits >= 8) return refuses("elements are whole bytes");
+  if (job->group <= 1) return refuses("no blocks of whole bytes on both sides");
+  const double a = (double)job->box->loop[job->a].n, b = (double)job->box->loop[job->b].n;
+  return costs(job, TESELA__COST_BITS, a * b * job->dst_bits / 8, a * job->src_bits / 8,
+               b * job->dst_bits / 8, 0);
+}
+
+/* Do permutes of lines move the run? */
+static bool is_near(const tesela__job *job, int64_t near, int64_t far) {
+  enum { NEAR = 32 };
+  return near == job->wd && job->wd <= 8 && far % job->wd == 0 && far >= -NEAR && far <= NEAR && far != 0;
+}
+
+static tesela__verdict strided_verdict(const tesela__job *job) {
+  if (job->conversion != job->plan->conversion) return refuses("elements form blocks of 4 to 16 bytes");
+  if (!job->bitwise && (job->group > 1 || job->ws == 0 || job->wd == 0))
+    return refuses("elements share bytes, and whole bytes can be moved");
+  const tesela__box *box = job->box;
+  const tesela__loop run = box->n_loops > 0 ? box->loop[box->n_loops - 1] : (tesela__loop){1, 0, 0};
+  if (job->bitwise)
+    return costs(job, TESELA__COST_STRIDED_BITS, (double)run.n, TESELA__LINE, TESELA__LINE, 0);
+  tesela__cost_way way = TESELA__COST_STRIDED;
+  if (run.ss == 0 && run.ds == job->wd) way = TESELA__COST_STRIDED_REPEATED;
+  if (is_near(job, run.ds, run.ss) || is_near(job, run.ss, run.ds)) way = TESELA__COST_STRIDED_NEAR;
+  return costs(job, way, (double)(run.n * job->wd), stretch(job, -1, -1, true), stretch(job, -1, -1, false),
+               (double)tesela__min(run.ss < 0 ? -run.ss : run.ss, 4096) / 64);
+}
+
+static tesela__verdict gather_verdict(const tesela__job *job) {
+  (void)job;
+  return refuses("regular loops describe the whole move");
+}
+
+static tesela__verdict (*const verdict_of[TESELA__N_SOLVERS])(const tesela__job *) = {
+    [TESELA_SOLVER_MEMCPY] = memcpy_verdict,
+    [TESELA_SOLVER_ROWS] = rows_verdict,
+    [TESELA_SOLVER_TRANSPOSE] = transpose_verdict,
+    [TESELA_SOLVER_INTERLEAVE] = interleave_verdict,
+    [TESELA_SOLVER_DEINTERLEAVE] = deinterleave_verdict,
+    [TESELA_SOLVER_BITS] = bits_verdict,
+    [TESELA_SOLVER_STRIDED] = strided_verdict,
+    [TESELA_SOLVER_GATHER] = gather_verdict,
+};
+
+void tesela__solver_verdicts(const tesela__job *job, tesela__verdict verdict[TESELA__N_SOLVERS]) {
+  for (int32_t i = TESELA_SOLVER_MEMCPY; i < TESELA__N_SOLVERS; i++) verdict[i] = verdict_of[i](job);
+}
