@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from .._errors import UnsupportedError
-from .._report_rows import bytes_of, bytes_text
+from .._report_rows import bytes_of
 from ._hlo import Cost, Module, Unestimated
 
 TOPOLOGIES = {
@@ -65,9 +65,9 @@ def measured(sizes: Sequence[int], text: str) -> Measured:
 
 
 def too_large(message: str) -> Measured:
-    """A program that the compiler refuses: "Used 23.25G of 15.75G hbm"."""
-    used = re.search(r"Used ([0-9.]+[KMGT]?) of ([0-9.]+[KMGT]?) (\w+)", message)
-    total = bytes_of(used[1]) if used else 0
+    """A program that the compiler refuses: "Used 23.25G of 15.75G hbm", "required for HLO temporaries (24.03G) exceeds"."""
+    used = re.search(r"Used ([0-9.]+[KMGT]?) of|HLO temporaries \(([0-9.]+[KMGT]?)\)", message)
+    total = bytes_of(used[1] or used[2]) if used else 0
     return Measured(0, 0, 0, 0, "", message, total, {}, (), ())
 
 
@@ -113,7 +113,8 @@ class Compiler:
         return self._kept(lowered, repr((self.target, arguments, results, tuple(donate))))
 
     def _kept(self, lowered: Any, options: str) -> Measured:
-        key = hashlib.sha256((lowered.as_text(debug_info=True) + options).encode()).hexdigest()[:24]
+        text = re.sub(r'"[^"]*/tesela/tune/[^"]*":[0-9:to ]+', '"tune"', lowered.as_text(debug_info=True))  # lines of the user's alone
+        key = hashlib.sha256((text + options).encode()).hexdigest()[:24]
         path = self.cache / f"{key}.json.gz" if self.cache else None
         if path and path.exists():
             kept = json.loads(gzip.decompress(path.read_bytes()))
@@ -146,6 +147,3 @@ def _formats(layouts: Any, n: int, one: Any) -> Any:
         return (Format(Layout.AUTO, one),) * n
     return tuple(Format(Layout(major_to_minor=tuple(layouts[i])), one) if i in layouts else one for i in range(n))
 
-
-def bytes_and_cycles(one: Measured) -> str:
-    return f"{bytes_text(one.hbm)}, {one.cycles:.4g} cycles"

@@ -30,10 +30,10 @@ def total(one):
     return str(one.hbm) if one.fits else f"refused:{one.hbm}"
 
 
-def row(case, compile):
+def row(case, kind, compile):
     default = compile(case.program, case.specs(), donate=case.donate)
     auto = compile(case.program, case.specs(), donate=case.donate, arguments="auto", results="auto")
-    cells = [case.name, "sick" if case.fixed else "healthy", default.hbm, auto.hbm]
+    cells = [case.name, kind, default.hbm, auto.hbm]
     fix = compile(case.fixed, case.fixed_specs(), donate=case.donate) if case.fixed else None
     cells += [fix.hbm, share(default.hbm, fix.hbm)] if fix else ["-", "-"]
     cells += [round(default.cycles), round(auto.cycles)]
@@ -57,7 +57,7 @@ def main():
 
     rows = []
     for name in given.names or programs.CASES:
-        rows.append(row(programs.CASES[name], compile))
+        rows.append(row(programs.CASES[name], programs.kind(name), compile))
         print(*rows[-1], sep="\t", flush=True)
     if not given.names:
         import importlib.metadata
