@@ -52,7 +52,7 @@ def tune(
 
     search = Search(Subject(function, arguments, donate), compiler, compiles, progress)
     search.run()
-    return Tuning(search, name or getattr(function, "__name__", "function"))
+    return Tuning(search, name or str(getattr(function, "__name__", "function")))
 
 
 _REWRITES = ("components", "constrained", "one_hot_as_take", "pack_rows", "packed_rows", "products_last")

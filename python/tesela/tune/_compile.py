@@ -61,7 +61,8 @@ class Measured(NamedTuple):
 def measured(sizes: Sequence[int], text: str) -> Measured:
     module = Module(text)
     lines, blind = module.costs()
-    return Measured(*sizes, text, "", 0, lines, tuple(blind), tuple(module.unknown_trips))
+    argument, output, temp, alias = sizes
+    return Measured(argument, output, temp, alias, text, "", 0, lines, tuple(blind), tuple(module.unknown_trips))
 
 
 def too_large(message: str) -> Measured:

@@ -175,7 +175,8 @@ class Module:
         file, line = re.search(r"file_name_id=(\d+)", where), re.search(r"\bline=(\d+)", where)
         if not file or not line:
             return None
-        return self._tables["FileNames"].get(int(file[1]), "?").strip('"') + ":" + line[1]
+        name = str(self._tables["FileNames"].get(int(file[1]), "?"))
+        return name.strip('"') + ":" + line[1]
 
     # ---- trips
 

@@ -7,7 +7,7 @@ result is right whatever a rule does not know. Bodies of loops and branches are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -25,7 +25,7 @@ class Interpreter:
     `after`: called with each equation and its results, may replace them."""
 
     def __init__(
-        self, forms: Form | None = None, special: dict[str, Rule] | None = None, after: Callable[[Any, list[Any]], list[Any]] | None = None,
+        self, forms: Form | None = None, special: Mapping[str, Rule] | None = None, after: Callable[[Any, list[Any]], list[Any]] | None = None,
     ) -> None:  # fmt: skip
         self.forms, self.special, self.after = forms or Form(), special or {}, after
         self.changed = 0

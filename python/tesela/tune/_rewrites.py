@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import jax
@@ -186,7 +186,7 @@ def packed_rows(table: int, shape: tuple[int, int]) -> Callable[[F], F]:
 # ---- one layout for one value
 
 
-def constrained(orders: dict[int, Sequence[int]]) -> Callable[[F], F]:
+def constrained(orders: Mapping[int, Sequence[int]]) -> Callable[[F], F]:
     """The results of equations, by their number in the order of the trace, in given orders of their dims, most major first."""
 
     def make() -> Interpreter:

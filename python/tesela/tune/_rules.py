@@ -97,9 +97,12 @@ def transpose(self: Any, eqn: Any, given: list[Any]) -> Any:
 
 def groups(before: tuple[int, ...], after: tuple[int, ...]) -> list[tuple[list[int], list[int]]]:
     """The runs of dims of two shapes that have equal products: [4096,4,4] and [4096,16] are [0]-[0] and [1,2]-[1]."""
-    found, i, j = [], 0, 0
+    found: list[tuple[list[int], list[int]]] = []
+    i = j = 0
     while i < len(before) or j < len(after):
-        left, right, a, b = [], [], 1, 1
+        left: list[int] = []
+        right: list[int] = []
+        a = b = 1
         while True:
             if a == b and left and right:
                 break

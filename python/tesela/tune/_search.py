@@ -83,7 +83,7 @@ class Search:
     def measure(self, what: Try) -> Measured:
         specs = self.subject.specs
         if what.adapt:
-            specs = list(jax.eval_shape(lambda *leaves: tuple(what.adapt(*leaves)), *specs))  # type: ignore[misc]
+            specs = list(jax.eval_shape(lambda *leaves: tuple(what.adapt(*leaves)), *specs))
         donate = self.subject.donate
         return self.compiler(what.function, specs, donate=donate, arguments=what.arguments, results=what.results)
 
@@ -111,7 +111,7 @@ class Search:
             try:
                 specs = self.subject.specs
                 if what.adapt:
-                    specs = list(jax.eval_shape(lambda *leaves: tuple(what.adapt(*leaves)), *specs))  # type: ignore[misc]
+                    specs = list(jax.eval_shape(lambda *leaves: tuple(what.adapt(*leaves)), *specs))
                 traced = str(jax.make_jaxpr(what.function)(*specs))
             except Exception as err:  # a program that the rewrite cannot trace stays as it is
                 self.refused.append(f"{what.words}: cannot be traced: {str(err).splitlines()[0][:100]}")
