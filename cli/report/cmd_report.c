@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "main/process.h"
+#include "report/report_baseline.h"
 #include "report/report_input.h"
 #include "report/report_print.h"
 #include "main/say.h"
@@ -141,11 +142,13 @@ int cmd_report(const cli_context *cli) {
   report_inputs inputs = {NULL, NULL};
   static report_skipped skipped;
   if (!report_view_options(&view) || !read_limits(&view)) return CLI_BAD;
+  bool limited = view.ask.max_waste >= 0 || view.ask.max_bytes >= 0 || view.ask.max_peak >= 0;
+  if (cli_value(cli, "baseline") && !limited)
+    return say_usage(cli, "--baseline: missing limit (--max-waste, --max-bytes or --max-peak)");
   if (cli->n_args == 0 && process_is_terminal(stdin))
     return say_usage(cli, "missing argument FILE (- reads standard input)");
   int status = cli->n_args == 0 ? report_input_read(cli, 1, standard_input, &inputs, &skipped)
                                 : report_input_read(cli, cli->n_args, cli->arg, &inputs, &skipped);
-  bool limited = view.ask.max_waste >= 0 || view.ask.max_bytes >= 0 || view.ask.max_peak >= 0;
   if (limited && status == CLI_BAD && inputs.report && tesela_report_n_inputs(inputs.report) > 0 &&
       !report_inputs_any(&inputs)) {
     say_error(cli, "cannot tell whether the limit holds: found no array");
@@ -157,6 +160,8 @@ int cmd_report(const cli_context *cli) {
     view.ask.skipped = &skipped;
     int printed = print_report(&view), within = printed == CLI_YES ? check_limits(&view) : CLI_YES;
     if (printed != CLI_YES) status = printed;
+    const char *since = cli_value(cli, "baseline");
+    if (within == CLI_NO && since && report_explain_since(&view, since) != CLI_YES) status = CLI_BAD;
     if (status == CLI_YES) status = within;
   }
   report_inputs_free(&inputs);

@@ -67,14 +67,11 @@ def array(value: Any) -> Any:
     if not isinstance(value, Parts):
         return value
 
-    def stack(index: tuple[int, ...]) -> Any:
-        k = len(index)
-        if k == len(value.axes):
-            return value.parts[index]
-        return jnp.stack([stack((*index, i)) for i in range(value.shape[value.axes[k]])], value.axes[k] - k)
-
-    # the axes before k are apart still, so axis k is k places further to the front
-    return stack(())
+    # Stacked in front, then moved: the compiler keeps the order of the places and makes the move a name only.
+    rest = [axis for axis in range(len(value.shape)) if axis not in value.axes]
+    stacked = jnp.stack(list(value.parts.flat)).reshape(*value.parts.shape, *(value.shape[axis] for axis in rest))
+    order = [*value.axes, *rest]
+    return lax.transpose(stacked, [order.index(axis) for axis in range(len(order))])
 
 
 def form(value: Any, axes: tuple[int, ...]) -> Any:
@@ -106,15 +103,20 @@ def _joined(value: Parts, axes: tuple[int, ...]) -> Any:
 
 def _split(value: Any, axes: tuple[int, ...]) -> Parts:
     """More axes apart."""
-    shape = value.shape
+    shape, had = value.shape, axes_of(value)
     out = empty(shape, axes)
-    had = axes_of(value)
+    new = [axis for axis in axes if axis not in had]
+    left = [axis for axis in range(len(shape)) if axis not in had]
+    order = [*map(left.index, new), *(i for i, axis in enumerate(left) if axis not in new)]
+    moved: dict[tuple[int, ...], Any] = {}
     for at in indices(out):
         where = dict(zip(axes, at, strict=True))
-        part = value.parts[tuple(where[axis] for axis in had)] if isinstance(value, Parts) else value
-        left = [axis for axis in range(len(shape)) if axis not in had]
-        for axis in reversed([axis for axis in axes if axis not in had]):
-            part = lax.index_in_dim(part, where[axis], left.index(axis), keepdims=False)
+        key = tuple(where[axis] for axis in had)
+        if key not in moved:
+            moved[key] = lax.transpose(value.parts[key] if isinstance(value, Parts) else value, order)
+        part = moved[key]
+        for axis in new:
+            part = lax.index_in_dim(part, where[axis], 0, keepdims=False)
         out.parts[at] = part
     return out
 

@@ -194,10 +194,22 @@ def concatenate(self: Any, eqn: Any, given: list[Any]) -> Any:
     return out
 
 
+def stack(self: Any, eqn: Any, given: list[Any]) -> Any:
+    dim, shape = eqn.params["axis"], eqn.outvars[0].aval.shape
+    axes = self.axes(shape)
+    inner = tuple(without((dim,), [axis for axis in axes if axis != dim]))
+    forms = [form(one, inner) for one in given]
+    if dim not in axes:
+        place = without(axes, [dim])[0]
+        return _build(shape, axes, lambda at: jnp.stack([_part(one, at) for one in forms], place))
+    k = axes.index(dim)
+    return _build(shape, axes, lambda at: _part(forms[at[k]], (*at[:k], *at[k + 1 :])))
+
+
 def slices(self: Any, eqn: Any, given: list[Any]) -> Any:
     x = given[0]
     axes = axes_of(x)
-    if not axes:
+    if not axes or 0 in eqn.outvars[0].aval.shape:
         return None
     start, limit = eqn.params["start_indices"], eqn.params["limit_indices"]
     strides = eqn.params["strides"] or (1,) * len(start)
@@ -443,7 +455,7 @@ ELEMENTWISE = (
 RULES: dict[str, Any] = {
     **dict.fromkeys(ELEMENTWISE, elementwise), **dict.fromkeys(FOLDS, reduce), "broadcast_in_dim": broadcast, "iota": iota,
     "transpose": transpose, "reshape": reshape, "squeeze": reshape, "expand_dims": reshape, "argmax": arg_reduce, "argmin": arg_reduce,
-    "concatenate": concatenate, "slice": slices, "pad": pad, "cumsum": along, "cumprod": along, "cummax": along, "cummin": along,
+    "concatenate": concatenate, "stack": stack, "slice": slices, "pad": pad, "cumsum": along, "cumprod": along, "cummax": along, "cummin": along,
     "cumlogsumexp": along, "sort": along, "dot_general": dot, "conv_general_dilated": convolution, "gather": gather,
     "scatter": scatter, "scatter-add": scatter, "scatter_add": scatter, "scatter-mul": scatter, "scatter-min": scatter,
     "scatter-max": scatter, "dynamic_slice": dynamic_slice, "dynamic_update_slice": dynamic_update,
