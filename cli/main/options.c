@@ -194,7 +194,8 @@ static const cli_option report_options[] = {
      "exit 1 if a larger share of the stored bytes is padding, such as 10%; 3 if the report leaves it open"},
     {"max-bytes", 0, "SIZE", "exit 1 if more bytes are stored, such as 16GiB"},
     {"max-peak", 0, "SIZE", "exit 1 if more bytes are needed at one time, such as 16GiB"},
-    {"baseline", 0, "FILE", "when a limit does not hold: name the arrays that grew since this report, dump or folder"},
+    {"baseline", 0, "FILE",
+     "when a limit does not hold, name the arrays that grew since this report, dump or folder"},
     {"timeline", 0, NULL, "draw the bytes over time; with --json the lives of all buffers"},
     END,
 };

@@ -99,3 +99,35 @@ def test_no_array_is_never_within_a_limit(text, limit):
 def test_missing_arrays_are_never_within_a_limit():
     text = STEP.read_text()
     assert run("report", "--max-bytes", "1T", text=text[: text.index("ENTRY")]).returncode == 3
+
+
+GROWN = b'%a = f32[4096,3]{0,1:T(4,128)} add(%x), metadata={op_name="jit(f)/add" source_file="step.py" source_line=7}\n'
+
+
+def test_a_baseline_names_the_array_that_grew_and_its_line(tmp_path):
+    """[4096,3] takes 4 x 4096 numbers in tiles of 4 x 128 with dim 0 minor, 4096 x 128 with dim 1 minor: 65536 and 2097152 bytes."""
+    (tmp_path / "old.txt").write_bytes(GROWN)
+    grown = GROWN.replace(b"{0,1:T(4,128)}", b"{1,0:T(8,128)}")
+    done = run("report", "--max-waste", "50%", "--units", "bytes", "--baseline", str(tmp_path / "old.txt"), "-", text=grown)
+    assert done.returncode == 1
+    note = done.stderr.decode().splitlines()[-1]
+    assert "+2031616 layout f32[4096,3]{0,1:T(4,128)} -> f32[4096,3]{1,0:T(8,128)}, step.py:7" in note
+    held = run("report", "--max-waste", "50%", "--baseline", str(tmp_path / "old.txt"), "-", text=GROWN)
+    assert (held.returncode, held.stderr) == (0, b"")
+
+
+def test_a_baseline_that_is_over_the_limit_itself_explains_nothing(tmp_path):
+    (tmp_path / "old.txt").write_bytes(GROWN)
+    done = run("report", "--max-waste", "1%", "--baseline", str(tmp_path / "old.txt"), "-", text=GROWN)
+    assert done.returncode == 1
+    assert b"no array grew" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [((), b"--baseline: missing limit"), (("--max-waste", "1%"), b"no-such-file")],
+)  # fmt: skip
+def test_a_baseline_needs_a_limit_and_a_report(options, said):
+    done = run("report", *options, "--baseline", "no-such-file", "-", text=GROWN.replace(b"{0,1:T(4,128)}", b"{1,0:T(8,128)}"))
+    assert done.returncode == 2
+    assert said in done.stderr

@@ -8,6 +8,8 @@ import io
 import math
 import pathlib
 import pickle
+import subprocess
+import sys
 import warnings
 
 import pytest
@@ -259,3 +261,34 @@ def test_compiled_function_of_jax():
     assert (argument.shape, argument.data) == ((8, 100), 8 * 100 * 4)
     with pytest.raises(tesela.UnsupportedError):  # StableHLO, before any layout
         tesela.report(jax.jit(lambda x: x @ x.T).lower(x))
+
+
+# ---- the plugin of pytest
+
+GROWN = '%a = f32[4096,3]{1,0:T(8,128)} add(%x), metadata={op_name="jit(f)/add" source_file="step.py" source_line=7}\n'
+SMALL = GROWN.replace("{1,0:T(8,128)}", "{0,1:T(4,128)}")
+
+
+def test_the_fixture_fails_with_the_array_that_grew_and_its_line():
+    from tesela._pytest import _assert_layout_waste
+
+    _assert_layout_waste(SMALL, max="30%")
+    with pytest.raises(AssertionError, match="98% of the stored bytes is padding") as caught:
+        _assert_layout_waste(GROWN, max="30%", baseline=SMALL)
+    assert "since the baseline:" in str(caught.value)
+    assert "layout  f32[4096,3]{0,1:T(4,128)} -> f32[4096,3]{1,0:T(8,128)}  jit(f)/add  step.py:7" in str(caught.value)
+    with pytest.raises(AssertionError, match="no array grew since the baseline"):
+        _assert_layout_waste(GROWN, max="30%", baseline=GROWN)
+    with pytest.raises(AssertionError, match="are stored; max_bytes allows 1"):
+        _assert_layout_waste(SMALL, max="30%", max_bytes=1)
+
+
+def test_pytest_finds_the_fixture(tmp_path):
+    (tmp_path / "test_waste.py").write_text(
+        f"def test_waste(assert_layout_waste):\n    assert_layout_waste({SMALL!r}, max=0.3)\n    assert_layout_waste({GROWN!r}, max=0.3)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "tesela._pytest", "-p", "no:cacheprovider", str(tmp_path)], capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert "98% of the stored bytes is padding" in done.stdout and "1 failed" in done.stdout

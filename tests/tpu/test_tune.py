@@ -12,7 +12,7 @@ import tpu_compiler
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE / "doctor"))
 
-import programs  # noqa: E402
+import cases  # noqa: E402
 from compare import far  # noqa: E402
 
 import tesela.tune  # noqa: E402
@@ -24,18 +24,18 @@ REWRITES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [case.name for case in programs.WRITTEN])
+@pytest.mark.parametrize("name", [case.name for case in cases.WRITTEN])
 def test_a_fix_by_hand_computes_the_same(name, seed):
-    case = programs.CASES[name]
+    case = cases.CASES[name]
     given = case.small_values(seed)
     assert far(case.program(*given), case.restore(case.fixed(*case.adapt(*given)))) <= case.loose
 
 
-@pytest.mark.parametrize("name", list(programs.CASES))
+@pytest.mark.parametrize("name", list(cases.CASES))
 def test_rewrites_compute_the_same(name, seed, monkeypatch):
     """Also where each part is short: at the size of the CPU's cases Form would leave every dim whole."""
     monkeypatch.setattr(_rewrites, "Form", lambda limit, rest, parts: _rewrites_form(limit, 2, parts))
-    case = programs.CASES[name]
+    case = cases.CASES[name]
     given = case.small_values(seed)
     expected = case.program(*given)
     for words, rewrite in REWRITES.items():
@@ -47,24 +47,24 @@ _rewrites_form = _rewrites.Form
 
 def test_rows_side_by_side_are_the_rows(seed):
     for name in ("embedding", "embedding_narrow", "embedding_bytes"):
-        case = programs.CASES[name]
+        case = cases.CASES[name]
         table, *rest = case.small_values(seed)
         packed = _rewrites.packed_rows(0, table.shape)(case.program)
         assert far(case.program(table, *rest), packed(_rewrites.pack_rows(table), *rest)) <= 1e-6
 
 
 def test_a_rewrite_works_under_grad(seed):
-    p, ids = programs.CASES["particles"].small_values(seed)
+    p, ids = cases.CASES["particles"].small_values(seed)
 
     def loss(function):
         return jax.grad(lambda p: (function(p, ids) ** 2).sum())(p)
 
-    program = programs.CASES["particles"].program
+    program = cases.CASES["particles"].program
     assert far(loss(program), loss(tesela.tune.components(4)(program))) < 1e-5
 
 
 def test_a_finding_is_what_the_compiler_says_of_the_pasted_code():
-    case = programs.CASES["springs"]
+    case = cases.CASES["springs"]
     found = tesela.tune.tune(case.program, *case.specs(), compiles=4)
     best = found.json["findings"][0]
     assert best["paste"] == ["@components(limit=4)"]
@@ -79,7 +79,7 @@ def test_a_finding_is_what_the_compiler_says_of_the_pasted_code():
 
 
 def test_nothing_is_claimed_about_a_healthy_program():
-    case = programs.CASES["matmul"]
+    case = cases.CASES["matmul"]
     found = tesela.tune.tune(case.program, *case.specs(), compiles=6)
     assert found.json["findings"] == []
     assert "no slack: " in str(found)
@@ -108,5 +108,5 @@ def test_a_row_of_the_table_is_what_the_compiler_says():
 
     kept = {row["name"]: row for row in table("figures.tsv")}
     for name in ("spline", "layer_norm"):
-        cells = figures.row(programs.CASES[name], programs.kind(name), Compiler("v5e"))
+        cells = figures.row(cases.CASES[name], cases.kind(name), Compiler("v5e"))
         assert [str(cell) for cell in cells] == list(kept[name].values())

@@ -21,7 +21,7 @@ from ._rewrites import components, constrained, one_hot_as_take, pack_rows, pack
 from ._subject import Equation, Subject, difference, tolerance
 
 LEAST = 0.05
-CHECKED = 1 << 30
+CHECKED = 4 << 30
 """Bytes of HBM above which a program is not run on the CPU."""
 LIMITS = (4, 9, 16)
 

@@ -51,6 +51,9 @@ class Case:
     loose: float = 1e-3
     """Of the largest value: how much results may differ."""
 
+    given: Callable[..., tuple] = same
+    """Arguments for tune: specs, or arrays where random values make no sense."""
+
     @property
     def name(self):
         return self.program.__name__

@@ -53,11 +53,11 @@ def main():
     parser.add_argument("names", nargs="*")
     given = parser.parse_args()
     compile = Compiler("v5e", cache=given.cache)
-    import programs
+    import cases
 
     rows = []
-    for name in given.names or programs.CASES:
-        rows.append(row(programs.CASES[name], programs.kind(name), compile))
+    for name in given.names or cases.CASES:
+        rows.append(row(cases.CASES[name], cases.kind(name), compile))
         print(*rows[-1], sep="\t", flush=True)
     if not given.names:
         import importlib.metadata

@@ -36,7 +36,7 @@ def gain(hbm, cycles, hbm_after, cycles_after):
 
 
 def row(case, kind, fix, given):
-    found = tesela.tune.tune(case.program, *case.specs(), compiles=given.compiles, donate=case.donate, cache=given.cache).json
+    found = tesela.tune.tune(case.program, *case.given(*case.specs()), compiles=given.compiles, donate=case.donate, cache=given.cache).json
     default, auto = found["default"], found["auto"]
     hbm, cycles = default["hbm_bytes"], default["cycles"]
     cells = [case.name, kind, found["compiles"], hbm, auto["hbm_bytes"]]
@@ -59,11 +59,11 @@ def main():
     parser.add_argument("names", nargs="*")
     given = parser.parse_args()
     Compiler("v5e")  # its settings come before jax
-    import programs
+    import cases
 
     known, rows = fixes(), []
-    for name in given.names or programs.CASES:
-        rows.append(row(programs.CASES[name], programs.kind(name), known.get(name), given))
+    for name in given.names or cases.CASES:
+        rows.append(row(cases.CASES[name], cases.kind(name), known.get(name), given))
         print(*rows[-1], sep="\t", flush=True)
     if given.out:
         with open(given.out, "w") as out:
