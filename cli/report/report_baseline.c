@@ -23,11 +23,12 @@ static void say_change(const report_view *view, const char *since, const tesela_
   const tesela_report_array *after = change->after;
   report_bytes(view, change->bytes, bytes);
   if (change->before)
-    say_note(view->cli, "since %s: +%s %s %s -> %s, %s", since, bytes, tesela_report_change_name(change->kind),
-             report_shape_text(change->before), report_shape_text(after), made_by(after));
+    say_note(view->cli, "since %s: +%s %s %s -> %s, %s", since, bytes,
+             tesela_report_change_name(change->kind), report_shape_text(change->before),
+             report_shape_text(after), made_by(after));
   else
-    say_note(view->cli, "since %s: +%s %s %s, %s", since, bytes, tesela_report_change_name(change->kind), report_shape_text(after),
-             made_by(after));
+    say_note(view->cli, "since %s: +%s %s %s, %s", since, bytes, tesela_report_change_name(change->kind),
+             report_shape_text(after), made_by(after));
 }
 
 static int say_changes(const report_view *view, const char *since, const report_inputs *before) {
@@ -35,7 +36,8 @@ static int say_changes(const report_view *view, const char *since, const report_
   tesela_error err;
   tesela_report_filter filter = report_filter(&view->ask, TESELA_REPORT_MEMORY);
   filter.source = TESELA_REPORT_ANY;
-  tesela_status status = tesela_report_diff_create(&diff, before->report, view->ask.report, &filter, NULL, &err);
+  tesela_status status =
+      tesela_report_diff_create(&diff, before->report, view->ask.report, &filter, NULL, &err);
   if (status != TESELA_OK) return say_failure(view->cli, &err);
   int shown = 0;
   for (int64_t i = 0; i < tesela_report_diff_count(diff) && shown < SHOWN; i++) {
