@@ -139,6 +139,6 @@ def as_json(search: Search, name: str) -> dict[str, Any]:
 
     return {
         "function": name, "target": search.compiler.target, "basis": ALWAYS, "compiles": search.compiler.compiles,
-        "default": row(search.default), "auto": row(search.auto), "findings": [tried(one) for one in search.findings()],
+        "default": row(search.default), "auto": row(search.auto), "auto_is_better": better(search.auto, search.default), "findings": [tried(one) for one in search.findings()],
         "tried": [tried(one) for one in search.tried], "refused": search.refused,
     }  # fmt: skip

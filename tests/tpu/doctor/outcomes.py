@@ -40,9 +40,11 @@ def row(case, kind, fix, given):
     default, auto = found["default"], found["auto"]
     hbm, cycles = default["hbm_bytes"], default["cycles"]
     cells = [case.name, kind, found["compiles"], hbm, auto["hbm_bytes"]]
-    if not found["findings"]:
+    best = next(iter(found["findings"]), None)
+    if best is None and found["auto_is_better"]:
+        best = {**auto, "words": "AUTO"}
+    if best is None:
         return [*cells, "-", round(cycles), round(auto["cycles"]), "-", "-", "-", "-", "no slack"]
-    best = found["findings"][0]
     reached = "-"
     if kind == "sick" and fix:
         by_hand = gain(int(fix["hbm"]), int(fix["cycles"]), int(fix["fix_hbm"]), int(fix["fix_cycles"]))
