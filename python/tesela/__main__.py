@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m tesela VERB ...` and the script `tesela`: the command itself, which is in the package as a program."""
+"""`python -m tesela VERB ...` and the script `tesela`: the command itself, which is in the package as a program; `tune` is the package's own."""
 
 from __future__ import annotations
 
@@ -24,6 +24,10 @@ def command() -> str:
 
 def main() -> int:
     """Become the command, with the arguments of this process."""
+    if sys.argv[1:2] == ["tune"]:  # needs JAX, so it is Python's
+        from .tune.__main__ import main as tune
+
+        return tune(sys.argv[2:])
     path, arguments = command(), sys.argv[1:]
     if sys.platform == "win32":
         return subprocess.run([path, *arguments], check=False).returncode

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All cases. OTHER: programs that were written as sick ones and whose fix by hand does not help: the compiler does well by itself."""
+
+import healthy
+import sick_meshes
+import sick_points
+import sick_tables
+
+OTHER = (
+    "oscillators embedding_narrow one_hot_weights one_hot_loss class_sums segment_counts narrow_step point_net series sort_few quadratic "
+    "line_convolution"
+).split()
+WRITTEN = [*sick_points.CASES, *sick_tables.CASES, *sick_meshes.CASES]
+SICK = [case for case in WRITTEN if case.name not in OTHER]
+HEALTHY = healthy.CASES
+CASES = {case.name: case for case in (*WRITTEN, *HEALTHY)}
+
+
+def kind(name):
+    return "other" if name in OTHER else "sick" if CASES[name].fixed else "healthy"

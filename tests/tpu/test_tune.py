@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tesela tune` beside the compiler: rewrites compute the same, figures are memory_analysis's, what is pasted is what was compiled."""
+
+import csv
+import pathlib
+import sys
+
+import jax
+import pytest
+import tpu_compiler
+
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE / "doctor"))
+
+import cases  # noqa: E402
+from compare import far  # noqa: E402
+
+import tesela.tune  # noqa: E402
+from tesela.tune import _rewrites  # noqa: E402
+
+REWRITES = {
+    "components 4": _rewrites.components(4), "components 9": _rewrites.components(9), "components 16": _rewrites.components(16),
+    "products": _rewrites.products_last, "one-hot": _rewrites.one_hot_as_take,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [case.name for case in cases.WRITTEN])
+def test_a_fix_by_hand_computes_the_same(name, seed):
+    case = cases.CASES[name]
+    given = case.small_values(seed)
+    assert far(case.program(*given), case.restore(case.fixed(*case.adapt(*given)))) <= case.loose
+
+
+@pytest.mark.parametrize("name", list(cases.CASES))
+def test_rewrites_compute_the_same(name, seed, monkeypatch):
+    """Also where each part is short: at the size of the CPU's cases Form would leave every dim whole."""
+    monkeypatch.setattr(_rewrites, "Form", lambda limit, rest, parts: _rewrites_form(limit, 2, parts))
+    case = cases.CASES[name]
+    given = case.small_values(seed)
+    expected = case.program(*given)
+    for words, rewrite in REWRITES.items():
+        assert far(expected, rewrite(case.program)(*given)) <= max(case.loose, 1e-5), words
+
+
+_rewrites_form = _rewrites.Form
+
+
+def test_rows_side_by_side_are_the_rows(seed):
+    for name in ("embedding", "embedding_narrow", "embedding_bytes"):
+        case = cases.CASES[name]
+        table, *rest = case.small_values(seed)
+        packed = _rewrites.packed_rows(0, table.shape)(case.program)
+        assert far(case.program(table, *rest), packed(_rewrites.pack_rows(table), *rest)) <= 1e-6
+
+
+def test_a_rewrite_works_under_grad(seed):
+    p, ids = cases.CASES["particles"].small_values(seed)
+
+    def loss(function):
+        return jax.grad(lambda p: (function(p, ids) ** 2).sum())(p)
+
+    program = cases.CASES["particles"].program
+    assert far(loss(program), loss(tesela.tune.components(4)(program))) < 1e-5
+
+
+def test_a_finding_is_what_the_compiler_says_of_the_pasted_code():
+    case = cases.CASES["springs"]
+    found = tesela.tune.tune(case.program, *case.specs(), compiles=4)
+    best = found.json["findings"][0]
+    assert best["paste"] == ["@components(limit=4)"]
+    one = tpu_compiler.one_device("v5e")
+    compiled = jax.jit(tesela.tune.components(limit=4)(case.program), in_shardings=one, out_shardings=one).lower(*case.specs()).compile()
+    figures = compiled.memory_analysis()
+    sizes = [figures.argument_size_in_bytes, figures.temp_size_in_bytes]
+    assert [best["argument_bytes"], best["temp_bytes"]] == sizes
+    assert best["hbm_bytes"] <= 0.2 * found.json["default"]["hbm_bytes"]
+    assert "estimates of the compiler, no run" in str(found)
+    assert "+@components(limit=4)" in str(found) and "sick_points.py" in str(found)
+
+
+def test_nothing_is_claimed_about_a_healthy_program():
+    case = cases.CASES["matmul"]
+    found = tesela.tune.tune(case.program, *case.specs(), compiles=6)
+    assert found.json["findings"] == []
+    assert "no slack: " in str(found)
+
+
+def table(name):
+    with open(HERE / "doctor" / name) as file:
+        return list(csv.DictReader((line for line in file if not line.startswith("#")), delimiter="\t"))
+
+
+def saves(before, after):
+    """A fifth of HBM or of the estimate, and at most a twentieth more of the other."""
+    hbm, cycles = (int(after[i]) / int(before[i]) for i in range(2))
+    return (hbm <= 0.8 and cycles <= 1.05) or (cycles <= 0.8 and hbm <= 1.05)
+
+
+def test_the_fixes_by_hand_save_a_fifth():
+    sick = [row for row in table("figures.tsv") if row["kind"] == "sick"]
+    assert len(sick) == 30
+    assert sum(saves((row["hbm"], row["cycles"]), (row["fix_hbm"], row["fix_cycles"])) for row in sick) >= 25
+
+
+def test_nothing_is_claimed_about_the_healthy_programs_of_the_table():
+    rows = [row for row in table("outcomes.tsv") if row["kind"] == "healthy"]
+    assert rows and {row["first"] for row in rows} == {"no slack"}
+
+
+def test_a_row_of_the_table_is_what_the_compiler_says():
+    import figures
+    from tesela.tune._compile import Compiler
+
+    kept = {row["name"]: row for row in table("figures.tsv")}
+    for name in ("spline", "layer_norm"):
+        cells = figures.row(cases.CASES[name], cases.kind(name), Compiler("v5e"))
+        assert [str(cell) for cell in cells] == list(kept[name].values())
