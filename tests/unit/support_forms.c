@@ -358,7 +358,7 @@ static bool numbers_exist(search *s, const int *order, unsigned joins) {
 
 static bool orders_exist(search *s, int *order, int chosen) {
   const int rank = s->t->rank;
-  if (chosen < rank) {
+  if (chosen < rank && chosen < FORM_DIMS) {
     for (int d = 0; d < rank; d++) {
       bool used = false;
       for (int k = 0; k < chosen; k++) used = used || order[k] == d;

@@ -678,7 +678,7 @@ static void try_strings(strings *s, int capitals, unsigned blocks) {
 }
 
 static void try_blocks(strings *s, int d) {
-  if (d == s->t->rank) {
+  if (d == s->t->rank || d == MOST_DIMS) {
     try_strings(s, 0, 0);
     return;
   }
