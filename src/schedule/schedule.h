@@ -83,21 +83,25 @@ typedef struct tesela__schedule_shape {
 } tesela__schedule_shape;
 
 typedef struct tesela__schedule_instruction {
-  uint32_t name, name_length;
-  uint32_t op_name, location; /* in tesela__schedule.text, "" where they are not kept */
+  uint32_t name;
+  int32_t source; /* in tesela__schedule.source; 0 where it is not kept */
   int32_t shape;
   int32_t operand, n_operands; /* in tesela__schedule.operand */
   int32_t callee, n_callees;
   int32_t alias, n_aliases;
-  int32_t number; /* of get-tuple-element and parameter */
+  int32_t number; /* of get-tuple-element and parameter; of others in a fused computation the parameter whose memory it is, or -1 */
   int32_t env;    /* place of its nodes among those of its computation */
-  int32_t from;   /* of a fused computation: the parameter whose memory it is, or -1 */
   uint32_t line;
   uint8_t op; /* tesela__schedule_op */
   bool loop;  /* a fusion of kind kLoop or kInput */
   bool known; /* the compiler has listed all aliases */
   bool over;  /* of a fused computation: written in place */
 } tesela__schedule_instruction;
+
+/* The line of the user's program that an instruction comes from: both in tesela__schedule.text. */
+typedef struct tesela__schedule_origin {
+  uint32_t op_name, location;
+} tesela__schedule_origin;
 
 /* The result's array `output` shares memory with operand `operand`. */
 typedef struct tesela__schedule_alias {
@@ -209,6 +213,8 @@ typedef struct tesela__schedule {
   size_t n_callees, cap_callees;
   tesela__schedule_alias *alias;
   size_t n_aliases, cap_aliases;
+  tesela__schedule_origin *source; /* starts with one without text */
+  size_t n_sources, cap_sources;
   tesela__schedule_reuse *reuse;
   size_t n_reuses, cap_reuses;
   tesela__schedule_donation *donation;
@@ -268,9 +274,10 @@ bool tesela__schedule_room(tesela__schedule *schedule, void *items, size_t size,
 bool tesela__schedule_text(tesela__schedule *schedule, tesela__span text, uint32_t *at);
 /* The number of an instruction of the open computation, or -1. */
 int32_t tesela__schedule_find(const tesela__schedule *schedule, tesela__span name);
-/* Make room for another name; enter the name of an instruction. */
+/* Make room for another name. */
 bool tesela__schedule_grow_names(tesela__schedule *schedule);
-void tesela__schedule_add_name(tesela__schedule *schedule, int32_t instruction);
+/* The entry of a name in the table, that of the instruction to come if there is none; NULL if one is taken. */
+tesela__schedule_entry *tesela__schedule_new_name(const tesela__schedule *schedule, tesela__span name);
 
 /* ---- schedule_attributes.c ------------------------------------------------------------------------------------ */
 
