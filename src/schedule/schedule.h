@@ -18,8 +18,8 @@
  *
  * A value is an array that an instruction defines; it lives from that instant to its last use. tuple, get-tuple-element, bitcast
  * and the like pass values on. Values share a buffer where an instruction writes in place, and around a loop: its init, its
- * parameter, its root and its result. What a branch of a conditional gets lives to its last use in that branch: of the branches one
- * runs. A buffer takes its bytes at the instants at which one of its values lives.
+ * parameter, its root and its result. What a branch of a conditional gets in a faster memory lives to its last use in that branch,
+ * as compilers give that memory away; in the main memory, where they do not, to its last use in any branch. A buffer takes its bytes at the instants at which one of its values lives.
  *
  * Time counts instructions. A `while` puts its condition and its body before itself, a `conditional` its branches, a `call` its
  * computation. No function recurses: a stack of frames is on the heap, and a text that calls in a circle is refused.
@@ -323,7 +323,8 @@ bool tesela__schedule_walk(tesela__schedule *schedule);
 /* A new value in the next place of `env`. */
 bool tesela__schedule_define(tesela__schedule *schedule, int32_t place, int32_t instruction, int32_t node,
                              tesela__value_role role);
-/* What a branch gets, in a place of `env` that has the value of before the conditional: its own value, alive to its last use there. */
+/* What a branch gets, in a place of `env` that has the value of before the conditional: outside the main memory its own value, alive to
+ * its last use there. */
 bool tesela__schedule_define_in_branch(tesela__schedule *schedule, int32_t place);
 bool tesela__schedule_pair_up(tesela__schedule *schedule, int32_t a, int32_t b, int32_t at,
                               tesela__pair_kind kind);

@@ -33,7 +33,7 @@ bool tesela__schedule_define(tesela__schedule *s, int32_t place, int32_t instruc
 bool tesela__schedule_define_in_branch(tesela__schedule *s, int32_t place) {
   int32_t outer = tesela__schedule_same(s, s->env[place]), branch = (int32_t)s->n_values;
   tesela__schedule_value is = s->value[outer];
-  if (is.role == TESELA__VALUE_TABLE) return true;
+  if (is.role == TESELA__VALUE_TABLE || is.space == 0) return true;
   int32_t at = is.to; /* when the conditional began */
   is.role = TESELA__VALUE_PASSED;
   return schedule_new_value(s, place, is) &&

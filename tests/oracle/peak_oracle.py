@@ -109,11 +109,14 @@ class Run:
         return (init[0], result)
 
     def inside(self, value, began):
-        """What a branch gets: an array of its own, which dies after its last use in this branch. It is the array outside where that is
-        used after the conditional began or stays for the caller; else it is in its memory."""
+        """What a branch gets: the array outside in the main memory; else an array of its own, which dies after its last use in this
+        branch. It is the array outside where that is used after the conditional began or stays for the caller; else it is in its
+        memory."""
         if not isinstance(value, Array):
             return (value[0], [self.inside(v, began) for v in value[1]])
         outer = self.real(value)
+        if outer.space == 0:
+            return outer
         own = self.array(outer.size, outer.space, "passed")
         self.share(outer, own, began, "branch")
         return own
