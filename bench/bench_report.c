@@ -111,15 +111,18 @@ static void make_hlo(bench_text *out, const char *prefix) {
 
 /* A module whose arrays can be followed, printed as a TPU's compiler prints it: layers with a fusion each, copies to vector memory,
  * tuples. */
-static const char bench_metadata[] =
-    "metadata={op_name=\"jit(train_step)/transpose(jvp(Transformer))/layers/attention/dot_general\" stack_frame_id=41}";
+static const char bench_metadata[] = "metadata={op_name=\"jit(train_step)/transpose(jvp(Transformer))/layers/"
+                                     "attention/dot_general\" stack_frame_id=41}";
 static const char bench_config[] =
     "backend_config={\"flag_configs\":[],\"scoped_memory_configs\":[{\"memory_space\":\"1\",\"offset\":\"0\","
     "\"size\":\"131072\"}],\"used_scoped_memory_configs\":[]}";
 static const char bench_window[] =
-    "backend_config={\"flag_configs\":[],\"window_config\":{\"kernel_window_bounds\":[],\"output_window_bounds\":[\"128\",\"8\"],"
-    "\"input_window_bounds\":[],\"estimated_cycles\":\"90416\",\"iteration_bounds\":[\"16\",\"1\"],\"cost_model_type\":"
-    "\"COST_MODEL_TYPE_INVALID\",\"is_mask\":false},\"scoped_memory_configs\":[{\"memory_space\":\"1\",\"offset\":\"0\","
+    "backend_config={\"flag_configs\":[],\"window_config\":{\"kernel_window_bounds\":[],\"output_window_"
+    "bounds\":[\"128\",\"8\"],"
+    "\"input_window_bounds\":[],\"estimated_cycles\":\"90416\",\"iteration_bounds\":[\"16\",\"1\"],\"cost_"
+    "model_type\":"
+    "\"COST_MODEL_TYPE_INVALID\",\"is_mask\":false},\"scoped_memory_configs\":[{\"memory_space\":\"1\","
+    "\"offset\":\"0\","
     "\"size\":\"22649243\"}],\"used_scoped_memory_configs\":[],\"aliasing_operands\":{\"lists\":[]}}";
 #define BENCH_ARRAY "f32[4096,128]{1,0:T(8,128)}"
 
@@ -136,15 +139,19 @@ static void put_scheduled_fusion(bench_text *out, int i) {
 
 static void put_scheduled_layer(bench_text *out, int i, int fused) {
   put(out,
-      "  %%copy-start.%d = (f32[4096,128]{1,0:T(8,128)S(1)}, " BENCH_ARRAY ", u32[]{:S(2)}) copy-start(%%x.%d), %s, %s\n"
-      "  %%fusion.%d = " BENCH_ARRAY " fusion(%%x.%d, %%x.%d), kind=kLoop, calls=%%fused_computation.%d, %s, %s\n"
+      "  %%copy-start.%d = (f32[4096,128]{1,0:T(8,128)S(1)}, " BENCH_ARRAY
+      ", u32[]{:S(2)}) copy-start(%%x.%d), %s, %s\n"
+      "  %%fusion.%d = " BENCH_ARRAY
+      " fusion(%%x.%d, %%x.%d), kind=kLoop, calls=%%fused_computation.%d, %s, %s\n"
       "  %%copy-done.%d = f32[4096,128]{1,0:T(8,128)S(1)} copy-done(%%copy-start.%d), %s, %s\n",
       i, i, bench_metadata, bench_config, i, i, i, fused, bench_metadata, bench_window, i, i, bench_metadata,
       bench_config);
   put(out,
-      "  %%tuple.%d = (" BENCH_ARRAY ", f32[4096,128]{1,0:T(8,128)S(1)}) tuple(%%fusion.%d, %%copy-done.%d), %s\n"
+      "  %%tuple.%d = (" BENCH_ARRAY
+      ", f32[4096,128]{1,0:T(8,128)S(1)}) tuple(%%fusion.%d, %%copy-done.%d), %s\n"
       "  %%get-tuple-element.%d = " BENCH_ARRAY " get-tuple-element(%%tuple.%d), index=0, %s, %s\n"
-      "  %%x.%d = " BENCH_ARRAY " convolution(%%get-tuple-element.%d, %%copy-done.%d), dim_labels=bf_io->bf, %s, %s\n",
+      "  %%x.%d = " BENCH_ARRAY
+      " convolution(%%get-tuple-element.%d, %%copy-done.%d), dim_labels=bf_io->bf, %s, %s\n",
       i, i, i, bench_config, i, i, bench_metadata, bench_config, i + 1, i, i, bench_metadata, bench_window);
   out->instructions += 6;
 }

@@ -18,8 +18,8 @@ static bool add_peak(tesela_report *report, const tesela__schedule *schedule,
                      const tesela__schedule_peak *from) {
   void *peaks = report->peak;
   const tesela__schedule_instruction *at = &schedule->instruction[schedule->instant[from->at]];
-  const char *name = tesela__arena_copy(&report->text, &report->allocator,
-                                        tesela__text(schedule->text + at->name));
+  const char *name =
+      tesela__arena_copy(&report->text, &report->allocator, tesela__text(schedule->text + at->name));
   if (!name || !tesela__grow(&report->allocator, &peaks, sizeof *report->peak, &report->cap_peaks,
                              report->n_peaks + 1))
     return tesela__report_no_memory(report);

@@ -89,8 +89,9 @@ typedef struct tesela__schedule_instruction {
   int32_t operand, n_operands; /* in tesela__schedule.operand */
   int32_t callee, n_callees;
   int32_t alias, n_aliases;
-  int32_t number; /* of get-tuple-element and parameter; of others in a fused computation the parameter whose memory it is, or -1 */
-  int32_t env;    /* place of its nodes among those of its computation */
+  int32_t
+      number; /* of get-tuple-element and parameter; of others in a fused computation the parameter whose memory it is, or -1 */
+  int32_t env; /* place of its nodes among those of its computation */
   uint32_t line;
   uint8_t op; /* tesela__schedule_op */
   bool loop;  /* a fusion of kind kLoop or kInput */

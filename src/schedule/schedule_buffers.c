@@ -47,7 +47,8 @@ static void schedule_join_pair(tesela__schedule *s, schedule_root *root, const t
   }
   if (a == b || from->space != to->space || from->to > pair->at) return;
   if (schedule_keeps(&root[a]) || schedule_keeps(&root[b]) || (root[a].argument && root[b].argument)) return;
-  if (pair->kind == TESELA__PAIR_DYING && (root[a].last > pair->at || from->bytes != to->bytes || b != second || root[a].argument))
+  if (pair->kind == TESELA__PAIR_DYING &&
+      (root[a].last > pair->at || from->bytes != to->bytes || b != second || root[a].argument))
     return;
   schedule_merge(s, root, a, b);
 }

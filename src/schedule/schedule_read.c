@@ -46,8 +46,7 @@ bool tesela__schedule_add(tesela__schedule *s, tesela__span name, tesela__span s
                                      .op = (uint8_t)tesela__schedule_op_of(opcode)};
   if (!tesela__schedule_grow_names(s)) return false;
   tesela__schedule_entry *entry = tesela__schedule_new_name(s, name);
-  if (!entry)
-    return tesela__schedule_break(s, line, "two instructions of a computation have one name");
+  if (!entry) return tesela__schedule_break(s, line, "two instructions of a computation have one name");
   if (!tesela__schedule_find_shape(s, shape, line, &is.shape)) return false;
   if (s->broken) return true;
   if (!tesela__schedule_operands(s, &is, &rest)) return false;

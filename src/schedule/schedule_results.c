@@ -168,7 +168,8 @@ static bool schedule_share_fused(tesela__schedule *s, const schedule_now *now) {
   int32_t operands = (int32_t)tesela__min(OPERANDS, tesela__min(now->is->n_operands, fused->n_parameters));
   for (int32_t i = 0; i < fused->n_reuses && i < OUTPUTS; i++)
     for (int32_t o = 0; o < operands && !s->broken; o++)
-      if (reuse[i] < 0 && reuse[fused->n_reuses + o] && !schedule_share(s, now, o, i, TESELA__PAIR_DYING)) return false;
+      if (reuse[i] < 0 && reuse[fused->n_reuses + o] && !schedule_share(s, now, o, i, TESELA__PAIR_DYING))
+        return false;
   return true;
 }
 

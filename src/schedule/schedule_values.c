@@ -52,8 +52,7 @@ void tesela__schedule_use(tesela__schedule *s, int32_t place, int32_t n, int32_t
   }
 }
 
-bool tesela__schedule_pair_up(tesela__schedule *s, int32_t a, int32_t b, int32_t at,
-                              tesela__pair_kind kind) {
+bool tesela__schedule_pair_up(tesela__schedule *s, int32_t a, int32_t b, int32_t at, tesela__pair_kind kind) {
   if (!tesela__schedule_room(s, &s->pair, sizeof *s->pair, &s->cap_pairs, s->n_pairs, 1,
                              TESELA__SCHEDULE_STEPS))
     return false;

@@ -106,7 +106,8 @@ static bool schedule_loop_node(tesela__schedule *s, int32_t instruction, int32_t
   int32_t last = tesela__schedule_same(s, s->env[root + i]);
   if (tesela__schedule_nodes(s, is)[i].kind == TESELA__NODE_TABLE) {
     s->env[result] = init;
-    return tesela__schedule_pair_up(s, init, last, INT32_MAX, TESELA__PAIR_ALIAS); /* one table, whenever it is written */
+    return tesela__schedule_pair_up(s, init, last, INT32_MAX,
+                                    TESELA__PAIR_ALIAS); /* one table, whenever it is written */
   }
   if (last == parameter) {
     tesela__schedule_value *kept = &s->value[init];
@@ -118,9 +119,10 @@ static bool schedule_loop_node(tesela__schedule *s, int32_t instruction, int32_t
   tesela__schedule_value *final = &s->value[last];
   if (final->to < now) final->to = now;
   return tesela__schedule_define(s, result, instruction, i, TESELA__VALUE_PASSED) &&
-         (s->broken || (tesela__schedule_pair_up(s, init, parameter, s->value[parameter].from, TESELA__PAIR_ALIAS) &&
-                        tesela__schedule_pair_up(s, parameter, last, s->value[last].from, TESELA__PAIR_ALIAS) &&
-                        tesela__schedule_pair_up(s, last, s->env[result], now, TESELA__PAIR_ALIAS)));
+         (s->broken ||
+          (tesela__schedule_pair_up(s, init, parameter, s->value[parameter].from, TESELA__PAIR_ALIAS) &&
+           tesela__schedule_pair_up(s, parameter, last, s->value[last].from, TESELA__PAIR_ALIAS) &&
+           tesela__schedule_pair_up(s, last, s->env[result], now, TESELA__PAIR_ALIAS)));
 }
 
 /* ---- branches --------------------------------------------------------------------------------------------- */
@@ -156,7 +158,8 @@ static bool schedule_branch_end(tesela__schedule *s, int32_t instruction, int32_
   }
   for (int32_t i = 0; i < n && !s->broken; i++) {
     int32_t value = tesela__schedule_same(s, s->env[root + i]);
-    if (!tesela__schedule_pair_up(s, s->env[place + i], value, s->value[value].from, TESELA__PAIR_ALIAS)) return false;
+    if (!tesela__schedule_pair_up(s, s->env[place + i], value, s->value[value].from, TESELA__PAIR_ALIAS))
+      return false;
   }
   return true;
 }
@@ -169,7 +172,8 @@ static bool schedule_branches_end(tesela__schedule *s, int32_t instruction) {
   for (int32_t i = 0; i < n && !s->broken; i++) {
     int32_t first = s->env[place + i];
     if (!tesela__schedule_define(s, place + i, instruction, i, TESELA__VALUE_PASSED)) return false;
-    if (!s->broken && !tesela__schedule_pair_up(s, first, s->env[place + i], now, TESELA__PAIR_ALIAS)) return false;
+    if (!s->broken && !tesela__schedule_pair_up(s, first, s->env[place + i], now, TESELA__PAIR_ALIAS))
+      return false;
   }
   return true;
 }
