@@ -346,8 +346,7 @@ static void check_impossible(const tesela_layout *layout, const table *t, const 
 
 static void verdicts_are_those_of_a_search(void **state) {
   (void)state;
-  int count[5] = {0}, kinds[TESELA_CONTRADICTION_ELEMENT + 1] = {0}, tried = 0,
-      wanted = slow_run() ? 1500 : 4000;
+  int count[5] = {0}, kinds[TESELA_CONTRADICTION_ELEMENT + 1] = {0}, tried = 0, wanted = slow_run() ? 1500 : 4000;
   state_ = first_seed() + 1;
   while (tried < wanted) {
     static table t;
