@@ -20,7 +20,7 @@ static const float weight_of[TESELA__N_COST_WAYS][2][TESELA__COST_TERMS] = {
 };
 
 /* The contiguous bytes on one side from an element on, by loop `from` (or -1) and others except `not`; stops at a line. A side without
- * width is one value, which is at hand everywhere. */
+ * width is one value, which has no places to be apart. */
 static double stretch(const tesela__job *job, int32_t from, int32_t not, bool src) {
   const tesela__box *box = job->box;
   int64_t n = from < 0 ? 1 : box->loop[from].n, width = src ? job->ws : job->wd;
