@@ -12,6 +12,7 @@
  *   schedule_in_place.c    the parameters that a fused computation writes into, or may
  *   schedule_walk.c        all computations in the order in which they run: values and their lives
  *   schedule_values.c      values: made, used, paired
+ *   schedule_async.c       computations that run beside others
  *   schedule_results.c     the values that an instruction of one kind defines or passes on
  *   schedule_buffers.c     values that share memory -> buffers
  *   schedule_live.c        bytes alive at each instant, the peaks
@@ -21,8 +22,8 @@
  * parameter, its root and its result. What a branch of a conditional gets in a faster memory lives to its last use in that branch,
  * as compilers give that memory away; in the main memory, where they do not, to its last use in any branch. A buffer takes its bytes at the instants at which one of its values lives.
  *
- * Time counts instructions. A `while` puts its condition and its body before itself, a `conditional` its branches, a `call` its
- * computation. No function recurses: a stack of frames is on the heap, and a text that calls in a circle is refused.
+ * Time counts instructions. A `while` puts its condition and its body before itself, a `conditional` its branches, a `call` and a
+ * `call-start` its computation. No function recurses: a stack of frames is on the heap, and a text that calls in a circle is refused.
  */
 #ifndef TESELA_SRC_SCHEDULE_H
 #define TESELA_SRC_SCHEDULE_H
@@ -51,7 +52,7 @@ typedef enum tesela__schedule_op {
   TESELA__OP_CALL,
   TESELA__OP_FUSION,
   TESELA__OP_COPY_START, /* (destination, source, context) */
-  TESELA__OP_START,      /* (operands, destination, context...) */
+  TESELA__OP_START, /* (operands, destination, context...); with a callee it runs that: call-start, async-start */
   TESELA__OP_CONCAT,     /* custom-call ConcatBitcast: its operands, side by side in memory */
   TESELA__OP_SEND,       /* (operand, context, token) */
   TESELA__OP_DONE,       /* member 1 of the start */
@@ -154,6 +155,13 @@ typedef struct tesela__schedule_pair {
   uint8_t kind; /* tesela__pair_kind */
 } tesela__schedule_pair;
 
+/* A computation that a start runs: the values and pairs that it made. */
+typedef struct tesela__schedule_async {
+  int32_t start;            /* its instruction */
+  int32_t value, end_value; /* end_value: -1 while it is being walked */
+  int32_t pair, end_pair;
+} tesela__schedule_async;
+
 typedef struct tesela__schedule_buffer {
   int64_t bytes;
   int32_t first, n; /* values in tesela__schedule.order, by `from` */
@@ -232,6 +240,8 @@ typedef struct tesela__schedule {
   size_t n_values, cap_values;
   tesela__schedule_pair *pair;
   size_t n_pairs, cap_pairs;
+  tesela__schedule_async *async; /* without a -done so far */
+  size_t n_asyncs, cap_asyncs;
   int64_t work, most_work; /* places touched */
   int32_t *instant;        /* its instruction */
   size_t n_instants, cap_instants;
@@ -317,6 +327,17 @@ tesela__schedule_op tesela__schedule_op_of(tesela__span opcode);
 /* ---- schedule_in_place.c -------------------------------------------------------------------------------------- */
 
 bool tesela__schedule_find_reuses(tesela__schedule *schedule);
+
+/* ---- schedule_async.c ----------------------------------------------------------------------------------------- */
+
+static inline bool tesela__schedule_is_async(const tesela__schedule_instruction *is) {
+  return is->op == TESELA__OP_START && is->n_callees == 1;
+}
+/* Before and after the computation of a start is walked. */
+bool tesela__schedule_async_begin(tesela__schedule *schedule, int32_t start);
+void tesela__schedule_async_end(tesela__schedule *schedule, int32_t start);
+/* The -done of a start, given as its operand, runs; its operands are not used yet. */
+void tesela__schedule_async_done(tesela__schedule *schedule, int32_t start);
 
 /* ---- schedule_walk.c, schedule_values.c, schedule_results.c ---------------------------------------------------------------------- */
 

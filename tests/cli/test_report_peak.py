@@ -106,7 +106,7 @@ class Writer:
         """Append instructions to lines; have: [(name, n, space)]."""
         pick = self.random
         for _ in range(steps):
-            kind = pick.choice("add add negate dus bitcast tuple copy alias constant loop branch call".split())
+            kind = pick.choice("add add negate dus bitcast tuple copy alias constant loop branch call async".split())
             of, (a, n, space) = self.name(), pick.choice(have)
             shape = self.shape(n, space)
             same = [h for h in have if h[1:] == (n, space)]
@@ -151,6 +151,15 @@ class Writer:
                 p = pick.choice(have)[0]
                 lines.append(f"  %{of} = {shape} conditional(%{p}, %{a}, %{pick.choice(same)[0]}), "
                              f"branch_computations={{%{names[0]}, %{names[1]}}}")  # fmt: skip
+            elif kind == "async":
+                word, attribute = pick.choice((("async", "calls"), ("call", "to_apply")))
+                given, t = [(a, n, space), *pick.sample(have, pick.randrange(2))], self.name()
+                name = self.inner([g[1:] for g in given], depth, (n, space))
+                shapes = ", ".join(self.shape(*g[1:]) for g in given)
+                lines.append(f"  %{t} = (({shapes}), {shape}, f32[1]{{0:S(2)}}) "
+                             f"{word}-start({', '.join('%' + g[0] for g in given)}), {attribute}=%{name}")  # fmt: skip
+                self.computation(lines, have, depth, pick.randrange(2))
+                lines.append(f"  %{of} = {shape} {word}-done(%{t})")
             else:
                 name = self.inner([(n, space)], depth, (n, space))
                 lines.append(f"  %{of} = {shape} call(%{a}), to_apply=%{name}")
@@ -163,7 +172,8 @@ class Writer:
             lines.append(f"  %{have[-1][0]} = {self.shape(n, space)} parameter({i})")
         self.computation(lines, have, depth - 1, self.random.randrange(1, 5))
         last = self.random.choice([h for h in have if h[1:] == result])[0]
-        lines.append(f"  ROOT %{self.name()} = {self.shape(*result)} negate(%{last})")
+        root = self.random.choice((f"negate(%{last})", f"dynamic-update-slice(%{last}, %{last})"))
+        lines.append(f"  ROOT %{self.name()} = {self.shape(*result)} {root}")
         self.parts.append(f"%{name} {{\n" + "\n".join(lines) + "\n}\n")
         return name
 
@@ -258,6 +268,15 @@ def called(opcode, *attributes):
         (HEAD + "ENTRY %main {\n}\n" + "%f {\n" + A + "}\n", "a computation has no instruction"),
         (HEAD + called("call") + entry("%b = f32[1024]{0} call(%a), to_apply=%f")[len(HEAD):],
          "computations call each other in a circle"),
+        (HEAD + called("call-start") + entry("%b = f32[1024]{0} call(%a), to_apply=%f")[len(HEAD):],
+         "computations call each other in a circle"),
+        (entry("%b = ((f32[1024]{0}), f32[1024]{0}, u32[]) async-start(%a), calls=%g"), "a computation that is called is missing"),
+        (HEAD + "%f {\n" + A + "}\n" + entry("%b = ((f32[1024]{0}), (f32[8]{0}, f32[8]{0})) async-start(%a), calls=%f")[len(HEAD):],
+         "the result of a computation does not fit its caller's"),
+        (HEAD + "%f {\n" + A + "}\n" + entry("%b = (f32[1024]{0}) async-start(%a), calls=%f")[len(HEAD):],
+         "the result of a computation does not fit its caller's"),
+        (HEAD + "%f {\n" + A + "}\n" + entry("%b = f32[1024]{0} async-start(), calls=%f")[len(HEAD):],
+         "a parameter does not fit the operand that it gets"),
         (HEAD + "%f {\n" + A + "}\n%f {\n" + A + "}\n" + entry()[len(HEAD):], "two computations have one name"),
         (HEAD + "%f {\n  %p = (f32[8]{0}) parameter(0)\n}\n" + entry("%b = f32[1024]{0} call(%a), to_apply=%f")[len(HEAD):],
          "a parameter does not fit the operand that it gets"),
