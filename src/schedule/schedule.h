@@ -36,6 +36,8 @@ enum {
   TESELA__SCHEDULE_GRANULE = 512,   /* bytes: the least piece of the main memory; more if scalars take more */
   TESELA__SCHEDULE_POINTER = 4,     /* bytes of an entry of a tuple's table */
   TESELA__SCHEDULE_SPACES = 256,    /* S(-128) to S(127) */
+  TESELA__SCHEDULE_AFTER_BRANCHES =
+      INT32_MAX - 1, /* the instant at which a conditional ends, while its branches are walked */
 };
 
 typedef enum tesela__schedule_op {
@@ -189,6 +191,8 @@ typedef struct tesela__schedule_frame {
   int32_t caller;            /* instruction that called, or -1 */
   int32_t parameters;        /* while, conditional: the place of what the computation that runs gets */
   int32_t stage;             /* of the instruction that is calling: 0, 1, ... */
+  int32_t pairs;             /* conditional: the number of pairs as its first branch began */
+  int32_t branch_pairs;      /* the same of the branch that runs */
 } tesela__schedule_frame;
 
 typedef struct tesela__schedule_entry { /* of the table of names */
@@ -350,6 +354,11 @@ bool tesela__schedule_define(tesela__schedule *schedule, int32_t place, int32_t 
 bool tesela__schedule_define_in_branch(tesela__schedule *schedule, int32_t place);
 bool tesela__schedule_pair_up(tesela__schedule *schedule, int32_t a, int32_t b, int32_t at,
                               tesela__pair_kind kind);
+/* What a computation writes in place by its own end, those of the pairs from <= i < end whose `a` is not used later so far, may be
+ * used by others until an instant: by what runs beside it, or by another branch, as only one runs. */
+void tesela__schedule_pairs_wait(tesela__schedule *schedule, int32_t from, int32_t end, int32_t until);
+/* All branches ended, now: so do the waits for that. */
+void tesela__schedule_pairs_after_branches(tesela__schedule *schedule, int32_t from);
 /* The values of an instruction that calls nothing; its places in env start at `place`, those of its computation at `env`. */
 bool tesela__schedule_result(tesela__schedule *schedule, int32_t instruction, int32_t env);
 /* All values in `n` places of env are used at `at`. */

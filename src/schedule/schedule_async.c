@@ -37,12 +37,8 @@ void tesela__schedule_async_done(tesela__schedule *s, int32_t start) {
   if (!tesela__schedule_is_async(&s->instruction[start])) return;
   tesela__schedule_async *is = schedule_find_async(s, start);
   if (!is || is->end_value < 0) return;
-  s->work += is->end_value - is->value + is->end_pair - is->pair;
-  for (int32_t i = is->pair; i < is->end_pair; i++) {
-    tesela__schedule_pair *pair = &s->pair[i];
-    int32_t last = s->value[tesela__schedule_same(s, pair->a)].to;
-    if (pair->kind == TESELA__PAIR_ALIAS && last <= pair->at) pair->at = (int32_t)tesela__max(pair->at, now);
-  }
+  tesela__schedule_pairs_wait(s, is->pair, is->end_pair, now);
+  s->work += is->end_value - is->value;
   for (int32_t i = is->value; i < is->end_value; i++) {
     tesela__schedule_value *value = &s->value[tesela__schedule_same(s, i)];
     value->to = (int32_t)tesela__max(value->to, now);

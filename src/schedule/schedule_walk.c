@@ -134,7 +134,11 @@ static bool schedule_branch_begin(tesela__schedule *s, int32_t instruction) {
   const tesela__schedule_instruction *is = &s->instruction[instruction],
                                      *operand = schedule_operand(s, is, top->stage + 1);
   int32_t n = tesela__schedule_n_nodes(s, operand), from = top->env + operand->env;
-  if (top->stage == 0) top->parameters = (int32_t)s->n_env;
+  if (top->stage == 0) {
+    top->parameters = (int32_t)s->n_env;
+    top->pairs = (int32_t)s->n_pairs;
+  }
+  top->branch_pairs = (int32_t)s->n_pairs;
   s->n_env = (size_t)top->parameters;
   if (!schedule_env_room(s, n)) return false;
   if (s->broken) return true;
@@ -153,6 +157,7 @@ static bool schedule_branch_end(tesela__schedule *s, int32_t instruction, int32_
   const tesela__schedule_instruction *is = &s->instruction[instruction];
   int32_t n = tesela__schedule_n_nodes(s, is), place = top->env + is->env;
   tesela__schedule_use(s, root, n, (int32_t)s->n_instants - 1);
+  tesela__schedule_pairs_wait(s, top->branch_pairs, (int32_t)s->n_pairs, TESELA__SCHEDULE_AFTER_BRANCHES);
   if (top->stage == 1) {
     memmove(s->env + place, s->env + root, (size_t)n * sizeof *s->env);
     return true;
@@ -170,6 +175,7 @@ static bool schedule_branches_end(tesela__schedule *s, int32_t instruction) {
   const tesela__schedule_frame *top = &s->frame[s->n_frames - 1];
   const tesela__schedule_instruction *is = &s->instruction[instruction];
   int32_t n = tesela__schedule_n_nodes(s, is), place = top->env + is->env, now = (int32_t)s->n_instants;
+  tesela__schedule_pairs_after_branches(s, top->pairs);
   for (int32_t i = 0; i < n && !s->broken; i++) {
     int32_t first = s->env[place + i];
     if (!tesela__schedule_define(s, place + i, instruction, i, TESELA__VALUE_PASSED)) return false;

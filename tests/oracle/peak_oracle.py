@@ -164,13 +164,17 @@ class Run:
                 self.use(*ops)
                 began = self.time
                 names = re.search(r"branch_computations=\{(.*?)\}", rest).group(1).replace("%", "").split(", ")
-                roots = []
+                roots, free = [], []  # free: pairs of which only another branch uses the first array later
                 for k, branch in enumerate(names):
+                    begun = len(self.pairs)
                     got = self.computation(branch, [self.inside(ops[1 + k], began)])
                     self.real(got).uses.add(self.time - 1)
+                    free += [p for p in self.pairs[begun:] if not p[3] and max(self.real(p[0]).uses) <= p[2] < 10**8]
                     if roots:
                         self.share(roots[0], got, self.real(got).first)
                     roots.append(got)
+                for pair in free:
+                    pair[2] = self.time
                 value = self.array(*members(shape)[0], "passed")
                 self.share(roots[0], value)
             elif opcode in ("async-start", "call-start"):
