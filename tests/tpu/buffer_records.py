@@ -152,7 +152,7 @@ def without(parts, span):
 
 def in_holes(made):
     """The arrays whose memory is idle at the peak: dead then, but alive with an array of the peak, which so could not have it. Small arrays
-    are not named. None: such arrays have not had all of it."""
+    are not named. None: such arrays do not cover it."""
     parts, names = [(0, made.arena)], []
     alive = [v for v in made.values if v[3] <= made.at <= v[4] and v[2]]
     for value in (v for v in made.values if v in alive or v[2] < SPACING):
