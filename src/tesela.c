@@ -478,6 +478,7 @@
 #include "report/signs.c"
 #include "report/streams.c"
 #include "report/wrap.c"
+#include "schedule/schedule_async.c"
 #include "schedule/schedule_attributes.c"
 #include "schedule/schedule_buffers.c"
 #include "schedule/schedule_finish.c"
