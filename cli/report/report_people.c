@@ -335,6 +335,7 @@ bool report_print_people(const report_view *view) {
     printed = true;
   }
   report_print_records(view);
+  if (!report_print_changes(view)) return false;
   if (view->ask.baseline && !report_print_since(view)) return false;
   print_notes(view, false, "\n");
   return !report_line_lost();

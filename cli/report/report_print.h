@@ -40,6 +40,8 @@ bool report_print_since_peak(const report_view *view, const report_ask *before, 
 bool report_print_since(const report_view *view);
 /* The array that adds most to what a limit is about, as a note on stderr; false: no memory. */
 bool report_say_since(const report_view *view, const report_limit *limit);
+/* report_change_text.c: what to change. false: no memory. */
+bool report_print_changes(const report_view *view);
 void report_print_details(const report_view *view, int64_t number, const tesela_report_array *array);
 /* report_data.c. false: no memory or ferror(stdout). */
 bool report_print_json(const report_view *view);

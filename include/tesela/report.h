@@ -471,6 +471,93 @@ TESELA_API tesela_status tesela_report_advice_words(const tesela_xla_shape *from
                                                     const tesela_report_advice *advice,
                                                     const tesela_writer *to, tesela_error *err);
 
+/* ---- what to change ------------------------------------------------------------------------------------ */
+
+/* What can be done about an array: symbol, class, name, words. The classes: a, what the user sets; b, other dims in the program; c, a
+ * constraint on one result; d, nothing. A compiler orders the dims of its results itself, so for those only b and c help. */
+#define TESELA_REMEDY_MAP(X)                                                                             \
+  X(TESELA_REMEDY_ORDER, 'a', "order", "another order of the dims")                                      \
+  X(TESELA_REMEDY_TAKE, 'b', "take", "rows taken by their numbers, without a one-hot array")             \
+  X(TESELA_REMEDY_PRODUCTS, 'b', "products", "products of small matrices as sums of products")           \
+  X(TESELA_REMEDY_CHANNELS, 'b', "channels", "a convolution of few channels as a sum of shifted arrays") \
+  X(TESELA_REMEDY_INDICES, 'b', "indices", "one array for each dim that is indexed")                     \
+  X(TESELA_REMEDY_COMPONENTS, 'b', "components", "one array for each index of the small dims")           \
+  X(TESELA_REMEDY_PACK, 'b', "pack", "several rows side by side")                                        \
+  X(TESELA_REMEDY_MERGE, 'b', "merge", "neighbouring dims as one")                                       \
+  X(TESELA_REMEDY_CONSTRAIN, 'c', "constrain", "another order of the dims of one result")                \
+  X(TESELA_REMEDY_NONE, 'd', "none", "nothing to save: shard it, take smaller batches, or compute it again")
+
+#define TESELA__ROW(symbol, ...) symbol,
+typedef enum tesela_remedy_kind { TESELA_REMEDY_MAP(TESELA__ROW) TESELA_REMEDY_N_KINDS } tesela_remedy_kind;
+#undef TESELA__ROW
+
+/// "components". Static text; NULL for a number outside the list, as the words. The class is 'a' to 'd', or 0.
+TESELA_API const char *tesela_remedy_name(tesela_remedy_kind kind);
+TESELA_API const char *tesela_remedy_words(tesela_remedy_kind kind);
+TESELA_API char tesela_remedy_class(tesela_remedy_kind kind);
+
+/// Arrays of one shape and role: of a schedule, those that need the main memory at its peak. Texts are owned by the report.
+typedef struct tesela_report_culprit {
+  const char *shape; ///< not ended: shape_bytes of it
+  int64_t shape_bytes;
+  tesela_report_buffer_role role;
+  const char *name;          ///< the first one's instruction, or ""
+  const char *op_name;       ///< of the user's program, or ""
+  const char *location;      ///< "train.py:12" or ""
+  int64_t count;             ///< arrays
+  int64_t bytes, data_bytes; ///< of all of them; data_bytes without padding
+  bool lives;                ///< of a schedule
+  int64_t reserved[2];       ///< 0: room to grow (base.h)
+} tesela_report_culprit;
+
+/// The arrays of the main memory, most padding first, then most bytes: those alive at the highest peak of a scheduled module, if
+/// there is one; else the rows of HLO text, else of memory reports. *n receives how many were written. O(rows capacity), no allocation.
+///
+/// @return TESELA_OK; TESELA_E_INVALID for a missing argument.
+TESELA_API tesela_status tesela_report_culprits(const tesela_report *report, int64_t capacity,
+                                                tesela_report_culprit *culprit, int64_t *n,
+                                                tesela_error *err);
+
+typedef struct tesela_report_remedy {
+  tesela_remedy_kind kind;
+  tesela_xla_shape from, to; ///< to: as a TPU compiler would place it
+  int64_t arrays;            ///< of the shape `to` in place of one; 0: it is not made
+  int64_t bytes;             ///< of all of them
+  int64_t peak_bytes;        ///< of the main memory, with this change alone, at most; -1 without a schedule
+  int64_t reserved[2];       ///< 0: room to grow (base.h)
+} tesela_report_remedy;
+
+#define TESELA_REPORT_MAX_REMEDIES TESELA_REMEDY_N_KINDS
+
+/// What can be done about a culprit, that which leaves the fewest bytes first; of those within 10 % the first of TESELA_REMEDY_MAP. Each
+/// saves 5 % of the culprit's bytes or more and, of a schedule, 1 % of the peak; if nothing does the only one is TESELA_REMEDY_NONE.
+/// Savings of several culprits do not add: each peak is that of one change.
+///
+/// Example: a temporary f32[1000000,3]{1,0:T(8,128)} of 488 MiB, alone: components, 3 arrays f32[1000000]{0:T(1024)}, 11.5 MiB;
+/// constrain, {0,1:T(4,128)}, 15.3 MiB.
+///
+/// @return TESELA_OK; TESELA_E_MEMORY.
+TESELA_API tesela_status tesela_report_remedies(const tesela_report *report,
+                                                const tesela_report_culprit *culprit,
+                                                tesela_report_remedy remedy[TESELA_REPORT_MAX_REMEDIES],
+                                                int32_t *n, tesela_error *err);
+
+/// Print the change as lines of code, "p0, p1, p2 = (p[:, k] for k in range(3))": for PyTorch/XLA if the operation's name is one of
+/// that, else for JAX. Nothing for TESELA_REMEDY_NONE.
+TESELA_API tesela_status tesela_report_remedy_code(const tesela_report_culprit *culprit,
+                                                   const tesela_report_remedy *remedy,
+                                                   const tesela_writer *to, tesela_error *err);
+
+/// The peak of the main memory if n buffers had other bytes: buffer[i], ascending, had bytes[i]. Temporaries that used the memory of one
+/// that is now smaller get their own, so it is an upper bound. O(buffers + instants), and as much memory.
+///
+/// Example: peak 12 MiB of 4 of arguments, 4 of results and 4 of a temporary: with 1 MiB for that it is 9 MiB.
+///
+/// @return TESELA_OK; TESELA_E_INVALID without a schedule; TESELA_E_RANGE for a buffer that there is not, or negative bytes;
+/// TESELA_E_MEMORY.
+TESELA_API tesela_status tesela_report_replay(const tesela_report *report, int64_t n, const int64_t *buffer,
+                                              const int64_t *bytes, int64_t *peak, tesela_error *err);
+
 /// The number of results of an opcode that are separate arrays, and the reason.
 typedef enum tesela_report_counts {
   TESELA_REPORT_COUNTS_ALL,    ///< every array of the result

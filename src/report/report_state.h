@@ -554,6 +554,18 @@ bool tesela__memory_decide(tesela_report *report);
 /* advice.c: the order with these two most minor dims, the others descending. second -1: rank 1. */
 void tesela__report_set_order(tesela_xla_layout *layout, int32_t minor, int32_t second);
 
+/* ---- culprit.c -------------------------------------------------------------------------------------------- */
+
+/* The culprit's shape as a value; false: no array that can be read. */
+bool tesela__culprit_shape(const tesela_report_culprit *culprit, tesela_xla_shape *shape);
+/* Is a buffer one of those that are alike? */
+bool tesela__culprit_is(const tesela_report_culprit *culprit, const tesela_report_buffer *buffer);
+
+/* ---- remedy.c --------------------------------------------------------------------------------------------- */
+
+/* A bit for each dim of few indices, which become *arrays arrays of their own. */
+uint64_t tesela__remedy_few(const tesela_xla_shape *shape, int64_t *arrays);
+
 /* query.c: does the row match a query? Rows that never counted do not. */
 bool tesela__report_matches(const tesela_report_array *array, const tesela_report_filter *filter);
 
