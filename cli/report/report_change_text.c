@@ -8,7 +8,7 @@
 
 #include "report/report_print.h"
 
-enum { CHANGE_REMEDIES = 2 /* for each array */ };
+enum { CHANGE_CULPRITS = 3, CHANGE_REMEDIES = 2 /* for each of these arrays */ };
 
 /* The memory that there is: the limit that was asked for, else what a log says. -1: unknown. */
 static int64_t change_capacity(const report_view *view) {
@@ -25,8 +25,8 @@ static void put_culprit(const report_view *view, int64_t number, const tesela_re
   snprintf(shape, sizeof shape, "%.*s", (int)(culprit->shape_bytes < 199 ? culprit->shape_bytes : 199),
            culprit->shape);
   printf(" %" PRId64 ". ", number);
-  report_put(&view->cli->out, culprit->location[0] ? culprit->location : culprit->name, 60);
-  fputs(": ", stdout);
+  if (report_put(&view->cli->out, culprit->location[0] ? culprit->location : culprit->name, 60) > 0)
+    fputs(": ", stdout);
   if (culprit->count > 1) printf("%" PRId64 " x ", culprit->count);
   report_put(&view->cli->out, shape, 80);
   printf(" %s, %s, %s the data\n", report_buffer_role(culprit->role),
@@ -99,7 +99,7 @@ bool report_print_changes(const report_view *view) {
   int64_t n = 0, shown = 0;
   (void)tesela_report_culprits(view->ask.report, REPORT_CULPRITS, culprit, &n, NULL);
   (void)tesela_report_highest_peak(view->ask.report, TESELA_REPORT_HLO, 0, &peak);
-  for (int64_t i = 0; i < n; i++) {
+  for (int64_t i = 0; i < n && shown < CHANGE_CULPRITS; i++) {
     tesela_report_remedy remedy[TESELA_REPORT_MAX_REMEDIES];
     int32_t found = 0;
     if (tesela_report_remedies(view->ask.report, &culprit[i], remedy, &found, NULL) != TESELA_OK)
