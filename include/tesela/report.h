@@ -553,7 +553,7 @@ TESELA_API tesela_status tesela_report_remedy_code(const tesela_report_culprit *
 ///
 /// Example: peak 12 MiB of 4 of arguments, 4 of results and 4 of a temporary: with 1 MiB for that it is 9 MiB.
 ///
-/// @return TESELA_OK; TESELA_E_INVALID without a schedule; TESELA_E_RANGE for a buffer that there is not, or negative bytes;
+/// @return TESELA_OK; TESELA_E_INVALID without a schedule; TESELA_E_RANGE for a buffer out of range, or negative bytes;
 /// TESELA_E_MEMORY.
 TESELA_API tesela_status tesela_report_replay(const tesela_report *report, int64_t n, const int64_t *buffer,
                                               const int64_t *bytes, int64_t *peak, tesela_error *err);

@@ -112,7 +112,7 @@ static bool remedy_pack(const tesela_xla_shape *from, tesela_xla_shape *shape) {
   return true;
 }
 
-/* Two neighbouring dims as one, those that leave fewest bytes; their bytes, or -1. Two dims stay: nobody wants all as one row. */
+/* Two neighbouring dims as one, those that leave fewest bytes; their bytes, or -1. Two dims stay: all as one row is of no use. */
 static int64_t remedy_merge(const tesela_xla_shape *from, tesela_xla_shape *best) {
   int64_t least = -1;
   for (int32_t d = from->rank - 2; from->rank > 2 && d >= 0; d--) {
