@@ -151,15 +151,16 @@ def without(parts, span):
 
 
 def in_holes(made):
-    """The arrays whose memory is idle at the peak: dead then, but alive with an array of the peak, which so could not have it. Small arrays
-    are not named. None: such arrays do not cover it."""
+    """The arrays whose memory is idle at the peak: dead then, and of two the one that lives with an array of the peak, which so could not have
+    its memory. Small arrays are not named. None: there is memory that no array ever has."""
     parts, names = [(0, made.arena)], []
     alive = [v for v in made.values if v[3] <= made.at <= v[4] and v[2]]
     for value in (v for v in made.values if v in alive or v[2] < SPACING):
         parts = without(parts, footprint(value))
-    reasons = [v for v in made.values if v[2] >= SPACING and any(v[3] <= a[4] and a[3] <= v[4] for a in alive)]
+    dead = [v for v in made.values if v[2] >= SPACING and v not in alive]
+    dead.sort(key=lambda v: not any(v[3] <= a[4] and a[3] <= v[4] for a in alive))
     while united(parts) > ROUNDING:
-        best = min(reasons, key=lambda v: united(without(parts, footprint(v))), default=None)
+        best = min(dead, key=lambda v: united(without(parts, footprint(v))), default=None)
         if best is None or united(without(parts, footprint(best))) == united(parts):
             return None
         parts = without(parts, footprint(best))
