@@ -103,6 +103,20 @@ static bool converted_in_a_row(const tesela__builder *b) {
          b->b.entries * piece->entry_dst >= TESELA__LINE;
 }
 
+/* Set the entries of A whose dst rows follow each other, so that they are staged as one; returns the bytes of these. */
+static int64_t set_staged_row(tesela__builder *b) {
+  tesela__piece *piece = b->piece;
+  piece->staged_a = 1;
+  if (piece->group == 1 && b->job->wd > 0 && (piece->transpose_fn || !piece->convert_fn))
+    for (int32_t loops = b->a.n; loops >= 0; loops--) {
+      int64_t bytes = tesela__dense_bytes(b, loops);
+      if (bytes == 0 || tesela__stage_pitch(bytes) > TESELA__STAGE) continue;
+      for (int32_t i = 0; i < loops; i++) piece->staged_a *= (int32_t)(i == b->a.n - 1 ? b->a.chunk : b->a.loop[i].n);
+      return bytes;
+    }
+  return b->b.dense ? b->b.entries / piece->group * piece->entry_dst : 0;
+}
+
 static void set_stores(tesela__builder *b) {
   tesela__piece *piece = b->piece;
   const tesela_plan *plan = b->job->plan;
@@ -118,11 +132,13 @@ static void set_stores(tesela__builder *b) {
   if (piece->solver == TESELA_SOLVER_DEINTERLEAVE) bits |= piece->rows.dst_pitch;
   piece->lines = bits % TESELA__LINE == 0 && all_lines(plan, piece->da, b->a.entries) &&
                  (!row_by_row || all_lines(plan, piece->db, b->b.entries));
-  int64_t row = b->b.entries / piece->group * piece->entry_dst;
-  piece->stage = !piece->fill && !piece->weave_fn && !piece->bitwise && b->b.dense &&
+  piece->dense_b = (int32_t)b->b.dense_entries;
+  if (blocks && !b->b.dense) piece->lines = false;
+  int64_t row = set_staged_row(b);
+  piece->stage = !piece->fill && !piece->weave_fn && !piece->bitwise &&
                  piece->solver != TESELA_SOLVER_STRIDED && piece->solver != TESELA_SOLVER_DEINTERLEAVE &&
                  row >= TESELA__LINE &&
-                 tesela__stage_pitch(row) * (blocks ? piece->block : 1) <= TESELA__STAGE;
+                 tesela__stage_pitch(row) * (blocks && piece->staged_a == 1 ? piece->block : 1) <= TESELA__STAGE;
   if (piece->convert_fn && plan->dst.bits < 8 && b->run.n % (8 / plan->dst.bits))
     piece->stage = false; /* rows share their last bytes with others */
   const tesela__level *inner = piece->n_levels ? &piece->level[piece->n_levels - 1] : NULL;
@@ -131,8 +147,9 @@ static void set_stores(tesela__builder *b) {
     piece->stream_fn = (tesela__stream_fn *)kernel->fn;
     piece->isa |= kernel->isa;
   }
-  piece->carry = piece->stage && b->a.entries <= 512 && inner &&
-                 (inner->kind == TESELA__TILE_B || inner->kind == TESELA__TILE_RUN);
+  piece->carry = piece->stage && b->a.entries / piece->staged_a <= 512 && inner &&
+                 (inner->kind == TESELA__TILE_B || inner->kind == TESELA__TILE_RUN ||
+                  (piece->group == 1 && inner->ds == row));
 }
 
 /* Sort by address; tables are short, and made of nearly sorted runs. */
@@ -232,6 +249,7 @@ tesela_status tesela__piece_build(const tesela__job *job, tesela_solver solver, 
   tesela__builder b = {.job = job, .piece = piece};
   b.a.entries = b.b.entries = b.a.extent = b.b.extent = b.a.chunk = b.b.chunk = 1;
   b.a.dense = b.b.dense = true;
+  b.a.dense_entries = b.b.dense_entries = 1;
   b.a.most = b.b.most = TESELA__MAX_TILE;
   piece->solver = solver;
   piece->fill = job->fill;

@@ -129,7 +129,9 @@ typedef struct tesela__piece {
   bool lines;   /* all writes start and end at lines if the base does; contiguous converted rows need only
                    start at one */
   bool stage;   /* the dst rows of a tile are dense: it can go through the staging buffer */
-  bool carry;   /* the innermost level continues dst rows: an unfinished line is carried to the next tile */
+  bool carry;   /* the innermost level continues staged rows: an unfinished line is carried to the next tile */
+  int32_t staged_a; /* entries of A whose dst rows together are one staged row; divides na */
+  int32_t dense_b;  /* entries of B that follow each other in dst; a block of a transpose has these rows only */
   int32_t n_levels, width, block;
   int32_t na, nb;           /* entries of a full tile */
   int64_t run;              /* units of a full run: bytes, elements or bits, as the kernel counts */

@@ -42,7 +42,8 @@ typedef struct tesela__tile_side {
   int64_t entries; /* of a full tile, at most `most` */
   int64_t most;
   int64_t extent; /* bytes it covers on its own side, without a gap */
-  bool dense;
+  bool dense;     /* all loops continue each other there; if not, the first `dense_entries` entries do */
+  int64_t dense_entries;
 } tesela__tile_side;
 
 /* Wanted bytes of the stretches that a tile reads and writes, and of the whole tile. */
@@ -64,6 +65,10 @@ static inline const tesela__kernel *tesela__kernel_for(const tesela__job *job, t
                                                        int32_t width, int64_t k) {
   return tesela__kernel_find(kind, width, (int32_t)k, job->plan->isa);
 }
+
+/* Bytes of dst that all entries of side B and of the first a_loops loops of side A cover without a gap, in whole tiles and in
+ * the last ones of cut loops; 0 if they leave gaps. relayout_fit.c */
+int64_t tesela__dense_bytes(const tesela__builder *b, int32_t a_loops);
 
 /* Choose kernel, run and tile. relayout_fit.c */
 void tesela__fit_tile(tesela__builder *b, tesela_solver solver);

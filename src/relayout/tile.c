@@ -128,21 +128,23 @@ static void tile_rows(tesela__worker *w, const tesela__tile *tile) {
 typedef struct block_source {
   const unsigned char *src;
   const int64_t *src_off, *dst_off; /* of rows (side B), of columns (side A) */
-  int64_t rows, cols;
+  int64_t rows, cols, dense; /* dense: rows that follow each other in dst */
 } block_source;
 
 /* Transpose all blocks of columns a .. a+n-1, n at most a block. */
 static void blocks_along(tesela__worker *w, const block_source *s, int64_t a, int32_t n, unsigned char *dst,
                          const int64_t *dst_off, bool stream) {
   const tesela__piece *piece = w->piece;
+  const int64_t *db = &w->plan->table[piece->db];
   int32_t block = piece->block;
   const unsigned char *src = s->src + a * piece->width;
-  for (int64_t b = 0; b < s->rows; b += block) {
-    int32_t rows = (int32_t)tesela__min(block, s->rows - b);
-    piece->transpose_fn(dst + b * piece->width, dst_off, src, s->src_off + b, rows, n,
-                        stream && rows == block);
-    tesela__prefetch_some(&w->prefetch);
-  }
+  for (int64_t first = 0; first < s->rows; first += s->dense)
+    for (int64_t b = first, end = tesela__min(first + s->dense, s->rows); b < end; b += block) {
+      int32_t rows = (int32_t)tesela__min(block, end - b);
+      piece->transpose_fn(dst + db[first] + (b - first) * piece->width, dst_off, src, s->src_off + b, rows, n,
+                          stream && rows == block);
+      tesela__prefetch_some(&w->prefetch);
+    }
 }
 
 static void blocks_direct(tesela__worker *w, const block_source *s, unsigned char *dst) {
@@ -175,14 +177,16 @@ static void flush_row(const tesela__tile *tile, unsigned char *dst, unsigned cha
     memcpy(line + first, row + first, (size_t)(end - first));
 }
 
-/* Rows that are staged together: `n` dst rows from entry a of side A on. */
+/* Staged together: n entries of side A, from a on; each `row` of them is one row of dst. */
 typedef struct staged_rows {
-  int64_t a, n, pitch;
+  int64_t a, n, row, pitch;
 } staged_rows;
 
 static void stage_blocks(tesela__worker *w, const block_source *s, const staged_rows *r,
                          const int64_t *phase_off) {
-  blocks_along(w, s, r->a, (int32_t)r->n, w->stage, phase_off, false);
+  int32_t block = w->piece->block;
+  for (int64_t i = 0; i < r->n; i += block)
+    blocks_along(w, s, r->a + i, (int32_t)tesela__min(block, r->n - i), w->stage, phase_off + i, false);
 }
 
 static void stage_rows(tesela__worker *w, const tesela__tile *tile, const staged_rows *r,
@@ -196,30 +200,39 @@ static void stage_rows(tesela__worker *w, const tesela__tile *tile, const staged
               tile->nb, group);
 }
 
+/* Bytes of a staged row of a tile. */
+static int64_t staged_bytes(const tesela__piece *piece, const tesela__tile *tile, const block_source *s, int64_t row) {
+  if (s) return row * s->rows * piece->width;
+  int64_t last = piece->convert_fn ? tesela__ceil_div(tile->run * piece->dst_bits, 8)
+                                   : tile->run * piece->run_dst + piece->tail;
+  return (row * tile->nb - 1) * piece->entry_dst + last;
+}
+
 /* Run a tile through the staging buffer; s is NULL for row kernels. */
 static void tile_staged(tesela__worker *w, const tesela__tile *tile, const block_source *s,
                         unsigned char *carry) {
   const tesela__piece *piece = w->piece;
-  int64_t phase_off[TESELA__LINE];
+  int64_t phase_off[TESELA__MAX_TILE];
   const int64_t *da = s ? s->dst_off : &w->plan->table[piece->da];
   int64_t na = s ? s->cols : tile->na;
-  int64_t bytes = s ? s->rows * piece->width
-                    : (tile->nb - 1) * piece->entry_dst +
-                          (piece->convert_fn ? tesela__ceil_div(tile->run * piece->dst_bits, 8)
-                                             : tile->run * piece->run_dst + piece->tail);
-  staged_rows r = {.pitch = tesela__stage_pitch(bytes)};
-  int64_t most = tesela__min(s ? piece->block : TESELA__LINE, TESELA__STAGE / r.pitch);
+  staged_rows r = {.row = tesela__min(piece->staged_a, na)};
+  int64_t bytes = staged_bytes(piece, tile, s, r.row);
+  r.pitch = tesela__stage_pitch(bytes);
+  int64_t most = s ? tesela__max(1, piece->block / r.row) : tesela__max(1, TESELA__LINE / r.row);
+  most = tesela__min(most, TESELA__STAGE / r.pitch) * r.row;
   for (r.a = 0; r.a < na; r.a += r.n) {
     r.n = tesela__min(most, na - r.a);
-    for (int64_t i = 0; i < r.n; i++) {
-      phase_off[i] = i * r.pitch + (int64_t)((uintptr_t)(tile->dst + da[r.a + i]) % TESELA__LINE);
+    for (int64_t i = 0; i < r.n; i += r.row) {
+      const int64_t *row = da + r.a + i;
+      int64_t at = i / r.row * r.pitch, phase = (int64_t)((uintptr_t)(tile->dst + row[0]) % TESELA__LINE);
+      for (int64_t k = 0; k < r.row; k++) phase_off[i + k] = at + phase + row[k] - row[0];
       if (carry && !tile->begins)
-        memcpy(w->stage + i * r.pitch, carry + (r.a + i) * TESELA__LINE, TESELA__LINE);
+        memcpy(w->stage + at, carry + (r.a + i) / r.row * TESELA__LINE, TESELA__LINE);
     }
     s ? stage_blocks(w, s, &r, phase_off) : stage_rows(w, tile, &r, phase_off);
-    for (int64_t i = 0; i < r.n; i++)
-      flush_row(tile, tile->dst + da[r.a + i], w->stage + i * r.pitch, bytes,
-                carry ? carry + (r.a + i) * TESELA__LINE : NULL, piece->stream_fn);
+    for (int64_t i = 0; i < r.n; i += r.row)
+      flush_row(tile, tile->dst + da[r.a + i], w->stage + i / r.row * r.pitch, bytes,
+                carry ? carry + (r.a + i) / r.row * TESELA__LINE : NULL, piece->stream_fn);
   }
 }
 
@@ -268,7 +281,7 @@ static void tile_packed(tesela__worker *w, const tesela__tile *tile) {
   pack_rows(w, tile);
   for (int64_t j = 0; j < m; j++) {
     block_source s = {w->pack, &table[piece->pack_src + j * full_b], &table[piece->pack_dst + j * full_a],
-                      tile->nb / m, tile->na / m};
+                      tile->nb / m, tile->na / m, piece->dense_b / m};
     unsigned char *carry = piece->carry ? w->carry + j * full_a * TESELA__LINE : NULL;
     if (w->store == TESELA__STORE_STAGED)
       tile_staged(w, tile, &s, carry);
@@ -295,7 +308,7 @@ void tesela__tile_run(tesela__worker *w, const tesela__tile *tile) {
   } else if (piece->pack_pitch) {
     tile_packed(w, tile);
   } else if (piece->transpose_fn) {
-    block_source s = {tile->src, &table[piece->sb], &table[piece->da], tile->nb, tile->na};
+    block_source s = {tile->src, &table[piece->sb], &table[piece->da], tile->nb, tile->na, piece->dense_b};
     staged ? tile_staged(w, tile, &s, carry) : blocks_direct(w, &s, tile->dst);
   } else {
     staged ? tile_staged(w, tile, NULL, carry) : tile_rows(w, tile);
