@@ -408,6 +408,7 @@
 #include "relayout/in_place_map.c"
 #include "relayout/measure.c"
 #include "relayout/move.c"
+#include "relayout/padding.c"
 #include "relayout/piece.c"
 #include "relayout/relayout_fit.c"
 #include "relayout/relayout_plan.c"

@@ -36,6 +36,16 @@ static tesela_status side_table(tesela_plan *plan, const tesela__tile_side *s, b
   return TESELA_OK;
 }
 
+/* The padding that follows the first loop of B has no src. */
+static void set_padding(const tesela__builder *b) {
+  const tesela__job *job = b->job;
+  if (!b->piece->transpose_fn || job->tail == 0) return;
+  int64_t rows = b->b.loop[0].n, padding = job->tail / job->wd, *sb = &job->plan->table[b->piece->sb];
+  for (int64_t i = 0; i < b->b.entries; i++)
+    if (i % rows >= rows - padding) sb[i] = TESELA__PADDING;
+  b->piece->padded = true;
+}
+
 /* ---- levels ------------------------------------------------------------------------------------------------ */
 
 static int64_t step_rank(const tesela__level *l) {
@@ -184,10 +194,11 @@ static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
   tesela_status status = reserve_table(plan, n, &piece->prefetch, err);
   if (status != TESELA_OK) return status;
   int64_t *table = &plan->table[piece->prefetch];
-  for (int64_t s = 0, at = 0; s < streams; s++)
+  n = 0;
+  for (int64_t s = 0; s < streams; s++)
     for (int64_t i = 0; i < b->b.entries; i++)
-      for (int64_t j = 0; j < na; j++)
-        table[at++] = plan->table[piece->sb + i] + plan->table[piece->sa + j] + s * piece->rows.src_pitch;
+      for (int64_t j = 0; j < na && plan->table[piece->sb + i] != TESELA__PADDING; j++)
+        table[n++] = plan->table[piece->sb + i] + plan->table[piece->sa + j] + s * piece->rows.src_pitch;
   sort_offsets(table, n);
   int64_t joined = 1;
   while (joined < n && table[joined] == table[joined - 1] + bytes) joined++;
@@ -257,10 +268,10 @@ tesela_status tesela__piece_build(const tesela__job *job, tesela_solver solver, 
   piece->src = job->box->src;
   piece->dst = job->box->dst;
   piece->bytes = box_bytes(job);
-  piece->tail = job->tail;
   piece->src_bits = job->src_bits;
   piece->dst_bits = job->dst_bits;
   tesela__fit_tile(&b, solver);
+  if (!piece->transpose_fn) piece->tail = job->tail;
   add_levels(&b);
   piece->na = (int32_t)b.a.entries;
   piece->nb = (int32_t)b.b.entries;
@@ -269,6 +280,7 @@ tesela_status tesela__piece_build(const tesela__job *job, tesela_solver solver, 
   if (status == TESELA_OK) status = side_table(plan, &b.a, false, &piece->da, err);
   if (status == TESELA_OK) status = side_table(plan, &b.b, true, &piece->sb, err);
   if (status == TESELA_OK) status = side_table(plan, &b.b, false, &piece->db, err);
+  if (status == TESELA_OK) set_padding(&b);
   if (status == TESELA_OK) set_stores(&b);
   if (status == TESELA_OK) status = set_prefetch(&b, err);
   if (status == TESELA_OK) status = set_packing(&b, err);

@@ -15,6 +15,8 @@
  */
 #include "relayout/solve.h"
 
+enum { ENOUGH_BYTES = 4096 }; /* of a tile, so that the costs of a tile are small against those of its bytes */
+
 /* ---- growth ------------------------------------------------------------------------------------------------ */
 
 /* Add a loop to a side, which then has at most `most` entries. */
@@ -100,10 +102,9 @@ static void complete_lines(tesela__builder *b) {
 
 /* A tile of a few short rows: add the loops with the shortest steps, as further rows. */
 static void take_more_rows(tesela__builder *b) {
-  enum { ENOUGH = 4096 };
   const tesela__box *box = b->job->box;
   for (int32_t i = box->n_loops - 1; i >= 0; i--) {
-    int64_t room = ENOUGH / (b->a.entries * b->b.entries * b->piece->entry_dst);
+    int64_t room = ENOUGH_BYTES / (b->a.entries * b->b.entries * b->piece->entry_dst);
     if (room < 2 || side_is_cut(&b->a)) return;
     if (b->used[i]) continue;
     b->used[i] = true;
@@ -302,8 +303,13 @@ static void start_transpose(tesela__builder *b) {
   if (m > 1) na = b->a.most, nb = b->b.most, multiple = 64;
   b->a.extent = job->ws;
   b->b.extent = job->wd;
+  tesela__loop b_loop = job->box->loop[job->b];
+  b_loop.n += job->tail / job->wd;
+  if (job->tail) nb = b_loop.n;
+  if (job->ws && m == 1 && !job->random) /* few rows of dst make up for it with long ones of src */
+    na = tesela__max(na, ENOUGH_BYTES / (tesela__min(nb, b_loop.n) * job->wd));
   side_add(&b->a, job->box->loop[job->a], tesela__max(na, multiple), job->ws ? multiple : 64);
-  side_add(&b->b, job->box->loop[job->b], tesela__max(nb, multiple), multiple);
+  side_add(&b->b, b_loop, tesela__max(nb, multiple), multiple);
   b->used[job->a] = b->used[job->b] = true;
 }
 

@@ -17,7 +17,7 @@ typedef struct tesela__job {
   int32_t shared, a, b; /* loops that are contiguous on both sides, on src, on dst; or -1 */
   tesela__conversion conversion; /* the plan's, or a mix inside elements that consist of several */
   int32_t src_bits, dst_bits;    /* of an element for the conversion, or for blocks of bits */
-  int64_t tail;                  /* bytes of padding after each row, filled with it */
+  int64_t tail; /* bytes of padding after each row (each dst row of a transpose), written with it */
   uint64_t *random;              /* of options.shuffle; or NULL */
 } tesela__job;
 
@@ -27,6 +27,18 @@ void tesela__drop_loop(tesela__box *box, int32_t i);
 
 /* Are all steps and bases whole bytes, except the src step of loop i and the dst step of loop j (or -1)? */
 bool tesela__is_bytewise(const tesela__box *box, int32_t i, int32_t j);
+
+/* Keep a box of padding (in bits) until the pieces of elements are made. padding.c. TESELA_E_MEMORY. */
+tesela_status tesela__keep_fill(tesela_plan *plan, const tesela__box *box, tesela_error *err);
+
+/* Rows of a job consist of the loops in `row_loops` (bit i: loop i of the box) and have `row` bytes. Is there padding directly
+ * after each of them? */
+bool tesela__has_padding(const tesela__job *job, uint64_t row_loops, int64_t row);
+
+/* Take that padding from the boxes that are kept, and add its bytes to job->tail: multiples of `unit`, and so that rows have up to
+ * `most` bytes with it. TESELA_E_MEMORY. */
+tesela_status tesela__take_padding(tesela__job *job, uint64_t row_loops, int64_t row, int64_t unit, int64_t most,
+                                   tesela_error *err);
 
 /* Set the units, the element and the special loops of a job whose box counts in bits. relayout_units.c */
 void tesela__set_units(tesela__job *job);

@@ -11,14 +11,28 @@
 
 /* ---- filling ----------------------------------------------------------------------------------------------- */
 
+/* Fill n bytes, whole elements: moves of a power of two, the last of which may overlap the one before it. */
+static void fill_short(unsigned char *dst, int64_t n, const unsigned char *pattern) {
+  if (n >= 16) {
+    for (int64_t at = 0; at + 16 < n; at += 16) memcpy(dst + at, pattern, 16);
+    memcpy(dst + n - 16, pattern, 16);
+  } else if (n >= 8) {
+    memcpy(dst, pattern, 8), memcpy(dst + n - 8, pattern, 8);
+  } else if (n >= 4) {
+    memcpy(dst, pattern, 4), memcpy(dst + n - 4, pattern, 4);
+  } else {
+    for (int64_t i = 0; i < n; i++) dst[i] = pattern[i];
+  }
+}
+
 void tesela__fill_row(unsigned char *dst, int64_t n, const unsigned char *pattern) {
-  if (memcmp(pattern, pattern + 1, 15) == 0) {
+  enum { SHORT = 512 };
+  if (n > SHORT && memcmp(pattern, pattern + 1, 15) == 0) {
     memset(dst, pattern[0], (size_t)n);
     return;
   }
-  int64_t done = tesela__min(n, 16);
-  memcpy(dst, pattern, (size_t)done);
-  for (; done < n; done += tesela__min(done, n - done))
+  fill_short(dst, tesela__min(n, SHORT), pattern);
+  for (int64_t done = SHORT; done < n; done += tesela__min(done, n - done))
     memcpy(dst + done, dst, (size_t)tesela__min(done, n - done));
 }
 
@@ -129,7 +143,16 @@ typedef struct block_source {
   const unsigned char *src;
   const int64_t *src_off, *dst_off; /* of rows (side B), of columns (side A) */
   int64_t rows, cols, dense; /* dense: rows that follow each other in dst */
+  bool padded;               /* rows without a src are padding */
 } block_source;
+
+/* Offsets of rows from `src`, with the fill value as the src of those that are padding. */
+static const int64_t *with_padding(const tesela__worker *w, const unsigned char *src, const int64_t *off,
+                                   int32_t rows, int64_t *to) {
+  int64_t fill = (int64_t)((uintptr_t)w->plan->fill_pattern - (uintptr_t)src);
+  for (int32_t i = 0; i < rows; i++) to[i] = off[i] == TESELA__PADDING ? fill : off[i];
+  return to;
+}
 
 /* Transpose all blocks of columns a .. a+n-1, n at most a block. */
 static void blocks_along(tesela__worker *w, const block_source *s, int64_t a, int32_t n, unsigned char *dst,
@@ -138,10 +161,13 @@ static void blocks_along(tesela__worker *w, const block_source *s, int64_t a, in
   const int64_t *db = &w->plan->table[piece->db];
   int32_t block = piece->block;
   const unsigned char *src = s->src + a * piece->width;
+  int64_t padded[TESELA__LINE];
   for (int64_t first = 0; first < s->rows; first += s->dense)
     for (int64_t b = first, end = tesela__min(first + s->dense, s->rows); b < end; b += block) {
       int32_t rows = (int32_t)tesela__min(block, end - b);
-      piece->transpose_fn(dst + db[first] + (b - first) * piece->width, dst_off, src, s->src_off + b, rows, n,
+      const int64_t *src_off = s->src_off + b;
+      if (s->padded) src_off = with_padding(w, src, src_off, rows, padded);
+      piece->transpose_fn(dst + db[first] + (b - first) * piece->width, dst_off, src, src_off, rows, n,
                           stream && rows == block);
       tesela__prefetch_some(&w->prefetch);
     }
@@ -245,7 +271,9 @@ static void pack_rows(const tesela__worker *w, const tesela__tile *tile) {
   int64_t m = piece->group;
   for (int64_t b = 0; b < tile->nb; b += m) {
     unsigned char *row = w->pack + b * piece->pack_pitch;
-    if (piece->bit_block_fn)
+    if (sb[b] == TESELA__PADDING)
+      tesela__fill_row(row, tile->na * piece->width, w->plan->fill_pattern);
+    else if (piece->bit_block_fn)
       piece->bit_block_fn(row, piece->pack_pitch, tile->src, sb + b, tile->na / m);
     else
       piece->convert_fn(row, tile->src + sb[b], tile->na);
@@ -281,7 +309,7 @@ static void tile_packed(tesela__worker *w, const tesela__tile *tile) {
   pack_rows(w, tile);
   for (int64_t j = 0; j < m; j++) {
     block_source s = {w->pack, &table[piece->pack_src + j * full_b], &table[piece->pack_dst + j * full_a],
-                      tile->nb / m, tile->na / m, piece->dense_b / m};
+                      tile->nb / m, tile->na / m, piece->dense_b / m, false};
     unsigned char *carry = piece->carry ? w->carry + j * full_a * TESELA__LINE : NULL;
     if (w->store == TESELA__STORE_STAGED)
       tile_staged(w, tile, &s, carry);
@@ -308,7 +336,8 @@ void tesela__tile_run(tesela__worker *w, const tesela__tile *tile) {
   } else if (piece->pack_pitch) {
     tile_packed(w, tile);
   } else if (piece->transpose_fn) {
-    block_source s = {tile->src, &table[piece->sb], &table[piece->da], tile->nb, tile->na, piece->dense_b};
+    block_source s = {tile->src, &table[piece->sb], &table[piece->da], tile->nb, tile->na, piece->dense_b,
+                      piece->padded};
     staged ? tile_staged(w, tile, &s, carry) : blocks_direct(w, &s, tile->dst);
   } else {
     staged ? tile_staged(w, tile, NULL, carry) : tile_rows(w, tile);
