@@ -176,6 +176,19 @@ static void sort_offsets(int64_t *table, int64_t n) {
  * of 1 KiB, as ratio to memcpy: the next tile 0.46, 2 KiB 0.65, 4 KiB 0.92, 8 KiB and more 1.05. */
 enum { PIECE_AHEAD = 8192 };
 
+/* Short stretches at sorted offsets, many of which may be in one line: the offset of a line each, without those that are
+ * between two others. Returns their number. */
+static int64_t lines_of_stretches(int64_t *to, const int64_t *table, int64_t n, int64_t bytes) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; i++) {
+    int64_t at = table[i], end = table[i] + bytes - 1; /* the last byte */
+    if (count > 0 && at - to[count - 1] < TESELA__LINE) at = to[count - 1] + TESELA__LINE;
+    for (; at < end; at += TESELA__LINE) to[count++] = at;
+    if (count == 0 || to[count - 1] < end) to[count++] = end;
+  }
+  return count;
+}
+
 /* Set the stretches of src that a tile reads: one for each entry of B (of A, of each stream); neighbours are joined if
  * all stretches can be. */
 static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
@@ -200,6 +213,16 @@ static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
       for (int64_t j = 0; j < na && plan->table[piece->sb + i] != TESELA__PADDING; j++)
         table[n++] = plan->table[piece->sb + i] + plan->table[piece->sa + j] + s * piece->rows.src_pitch;
   sort_offsets(table, n);
+  piece->n_ahead = (int32_t)tesela__max(1, PIECE_AHEAD / tesela__max(1, n * bytes));
+  if (bytes <= TESELA__LINE) {
+    int64_t at = 0;
+    status = reserve_table(plan, 2 * n + 1, &at, err);
+    if (status != TESELA_OK) return status;
+    piece->n_prefetch = (int32_t)lines_of_stretches(&plan->table[at], &plan->table[piece->prefetch], n, bytes);
+    piece->prefetch = at;
+    piece->prefetch_lines = 1;
+    return TESELA_OK;
+  }
   int64_t joined = 1;
   while (joined < n && table[joined] == table[joined - 1] + bytes) joined++;
   bool even = n % joined == 0;
@@ -208,16 +231,24 @@ static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
   for (int64_t i = 0; i < n / joined; i++) table[i] = table[i * joined];
   piece->n_prefetch = (int32_t)(n / joined);
   piece->prefetch_lines = (int32_t)tesela__ceil_div(joined * bytes + TESELA__LINE - 1, TESELA__LINE);
-  piece->n_ahead = (int32_t)tesela__max(1, PIECE_AHEAD / tesela__max(1, n * bytes));
   return TESELA_OK;
+}
+
+/* Do the src rows of a tile meet in few sets of the cache? Then they are copied to where they are dense. */
+static bool rows_meet(const tesela__builder *b) {
+  enum { PAGE = 4096, FEW = 8, ROOM = 32 << 10 };
+  const tesela__piece *piece = b->piece;
+  if (!piece->stream || piece->padded || b->b.n == 0 || b->b.entries <= FEW) return false;
+  return b->b.loop[0].n > FEW && b->b.loop[0].ss % PAGE == 0 &&
+         b->a.entries * b->b.entries * piece->width <= ROOM;
 }
 
 /* Make the tables of the transpose of packed rows: pack_src[j][g] is row g of kind j, pack_dst[j][c] its dst rows. */
 static tesela_status set_packing(tesela__builder *b, tesela_error *err) {
   tesela__piece *piece = b->piece;
   tesela_plan *plan = b->job->plan;
-  if (!piece->transpose_fn || piece->weave_fn || (!piece->convert_fn && !piece->bit_block_fn))
-    return TESELA_OK;
+  if (!piece->transpose_fn || piece->weave_fn) return TESELA_OK;
+  if (!piece->convert_fn && !piece->bit_block_fn && !rows_meet(b)) return TESELA_OK;
   int64_t m = piece->group, na = b->a.entries, nb = b->b.entries;
   piece->pack_pitch = na / m * piece->width;
   tesela_status status = reserve_table(plan, nb, &piece->pack_src, err);

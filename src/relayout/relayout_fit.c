@@ -94,9 +94,12 @@ static void complete_lines(tesela__builder *b) {
     while (i < box->n_loops && (b->used[i] || box->loop[i].ds != bytes)) i++;
     if (i == box->n_loops) return;
     tesela__tile_side *s = box->loop[i].ss == b->a.extent ? &b->a : &b->b;
+    int64_t most = tesela__ceil_div(2 * COVERED, bytes) * s->entries;
+    if (s == &b->b) most = tesela__min(most, b->target.out / b->job->wd); /* each further row is a stretch of src */
+    if (most < 2 * s->entries) return;
     b->used[i] = true;
     s->dense = s == &b->a;
-    side_add(s, box->loop[i], tesela__ceil_div(2 * COVERED, bytes) * s->entries, 1);
+    side_add(s, box->loop[i], most, 1);
   }
 }
 

@@ -264,7 +264,7 @@ static void tile_staged(tesela__worker *w, const tesela__tile *tile, const block
 
 /* ---- packing before a transpose ---------------------------------------------------------------------------- */
 
-/* Convert or regroup the rows of the tile into the pack buffer. */
+/* Convert, regroup or copy the rows of the tile into the pack buffer. */
 static void pack_rows(const tesela__worker *w, const tesela__tile *tile) {
   const tesela__piece *piece = w->piece;
   const int64_t *sb = &w->plan->table[piece->sb];
@@ -275,8 +275,10 @@ static void pack_rows(const tesela__worker *w, const tesela__tile *tile) {
       tesela__fill_row(row, tile->na * piece->width, w->plan->fill_pattern);
     else if (piece->bit_block_fn)
       piece->bit_block_fn(row, piece->pack_pitch, tile->src, sb + b, tile->na / m);
-    else
+    else if (piece->convert_fn)
       piece->convert_fn(row, tile->src + sb[b], tile->na);
+    else
+      memcpy(row, tile->src + sb[b], (size_t)(tile->na * piece->width));
   }
 }
 
