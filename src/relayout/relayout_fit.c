@@ -84,7 +84,7 @@ int64_t tesela__dense_bytes(const tesela__builder *b, int32_t a_loops) {
 
 /* Rows of dst that end within a line: loops that follow them in dst join the tile, so that it covers whole lines. */
 static void complete_lines(tesela__builder *b) {
-  enum { COVERED = 4096 };
+  enum { COVERED = 4096, BOTH = 16 << 10 };
   const tesela__box *box = b->job->box;
   if (side_is_cut(&b->b) || b->b.extent % TESELA__LINE == 0) return;
   int64_t bytes = tesela__dense_bytes(b, b->a.n);
@@ -95,7 +95,7 @@ static void complete_lines(tesela__builder *b) {
     if (i == box->n_loops) return;
     tesela__tile_side *s = box->loop[i].ss == b->a.extent ? &b->a : &b->b;
     int64_t most = tesela__ceil_div(2 * COVERED, bytes) * s->entries;
-    if (s == &b->b) most = tesela__min(most, b->target.out / b->job->wd); /* each further row is a stretch of src */
+    if (s == &b->b) most = tesela__min(most, BOTH / b->target.in); /* each further row is a stretch of src */
     if (most < 2 * s->entries) return;
     b->used[i] = true;
     s->dense = s == &b->a;
