@@ -422,6 +422,7 @@
 #include "relayout/in_place_strips.c"
 #include "relayout/measure.c"
 #include "relayout/move.c"
+#include "relayout/padding.c"
 #include "relayout/part.c"
 #include "relayout/piece.c"
 #include "relayout/relayout_cost.c"
