@@ -117,7 +117,9 @@ static bool converted_in_a_row(const tesela__builder *b) {
 static int64_t set_staged_row(tesela__builder *b) {
   tesela__piece *piece = b->piece;
   piece->staged_a = 1;
-  if (piece->group == 1 && b->job->wd > 0 && (piece->transpose_fn || !piece->convert_fn))
+  const bool thin =
+      piece->transpose_fn && b->job->wd == 1 && b->b.entries < TESELA__LINE / 2; /* slower staged */
+  if (!thin && piece->group == 1 && b->job->wd > 0 && (piece->transpose_fn || !piece->convert_fn))
     for (int32_t loops = b->a.n; loops >= 0; loops--) {
       int64_t bytes = tesela__dense_bytes(b, loops);
       if (bytes == 0 || tesela__stage_pitch(bytes) > TESELA__STAGE) continue;
@@ -215,7 +217,12 @@ static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
         table[n++] = plan->table[piece->sb + i] + plan->table[piece->sa + j] + s * piece->rows.src_pitch;
   sort_offsets(table, n);
   piece->n_ahead = (int32_t)tesela__max(1, PIECE_AHEAD / tesela__max(1, n * bytes));
-  if (bytes <= TESELA__LINE) {
+  int64_t joined = 1;
+  while (joined < n && table[joined] == table[joined - 1] + bytes) joined++;
+  bool even = n % joined == 0;
+  for (int64_t i = 0; i < n && even; i++) even = table[i] == table[i - i % joined] + i % joined * bytes;
+  if (!even) joined = 1;
+  if (joined * bytes <= TESELA__LINE) {
     int64_t at = 0;
     status = reserve_table(plan, 2 * n + 1, &at, err);
     if (status != TESELA_OK) return status;
@@ -225,11 +232,6 @@ static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
     piece->prefetch_lines = 1;
     return TESELA_OK;
   }
-  int64_t joined = 1;
-  while (joined < n && table[joined] == table[joined - 1] + bytes) joined++;
-  bool even = n % joined == 0;
-  for (int64_t i = 0; i < n && even; i++) even = table[i] == table[i - i % joined] + i % joined * bytes;
-  if (!even) joined = 1;
   for (int64_t i = 0; i < n / joined; i++) table[i] = table[i * joined];
   piece->n_prefetch = (int32_t)(n / joined);
   piece->prefetch_lines = (int32_t)tesela__ceil_div(joined * bytes + TESELA__LINE - 1, TESELA__LINE);
