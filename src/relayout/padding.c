@@ -34,19 +34,18 @@ typedef struct padding_match {
 
 /* The bytes directly after each row of the job, `row` bytes after its start: in bits, without src and the loops of the
  * row. */
-static void box_behind(const tesela__job *job, uint64_t row_loops, int64_t row, tesela__box *behind) {
-  behind->src = 0;
-  behind->dst = (job->box->dst + row) * 8;
-  behind->n_loops = 0;
+static void box_behind(const tesela__job *job, uint64_t row_loops, int64_t row, tesela__box *after) {
+  after->src = 0;
+  after->dst = (job->box->dst + row) * 8;
+  after->n_loops = 0;
   for (int32_t i = 0; i < job->box->n_loops; i++)
-    if (!(row_loops >> i & 1)) tesela__box_add(behind, job->box->loop[i].n, 0, job->box->loop[i].ds * 8);
-  tesela__box_simplify(behind);
+    if (!(row_loops >> i & 1)) tesela__box_add(after, job->box->loop[i].n, 0, job->box->loop[i].ds * 8);
+  tesela__box_simplify(after);
 }
 
-/* Does a box of padding have all values of the loops of `behind`, and whole bytes? */
-static bool is_behind(const tesela__box *fill, const tesela__box *behind, int32_t bits,
-                      padding_match *match) {
-  if (fill->dst != behind->dst || fill->dst % 8) return false;
+/* Does a box of padding have all values of the loops of `after`, and whole bytes? */
+static bool is_behind(const tesela__box *fill, const tesela__box *after, int32_t bits, padding_match *match) {
+  if (fill->dst != after->dst || fill->dst % 8) return false;
   match->run = tesela__find_loop(fill, -1, bits);
   int64_t run = match->run < 0 ? bits : fill->loop[match->run].n * bits;
   match->bytes = run / 8;
@@ -54,22 +53,22 @@ static bool is_behind(const tesela__box *fill, const tesela__box *behind, int32_
     match->n[i] = i == match->run ? fill->loop[i].n : 1;
     if (i != match->run && fill->loop[i].ds % 8) return false;
   }
-  for (int32_t k = 0; k < behind->n_loops; k++) {
+  for (int32_t k = 0; k < after->n_loops; k++) {
     int32_t i = 0;
-    while (i < fill->n_loops && (i == match->run || fill->loop[i].ds != behind->loop[k].ds)) i++;
-    if (i == fill->n_loops || fill->loop[i].n < behind->loop[k].n) return false;
-    match->n[i] = behind->loop[k].n;
+    while (i < fill->n_loops && (i == match->run || fill->loop[i].ds != after->loop[k].ds)) i++;
+    if (i == fill->n_loops || fill->loop[i].n < after->loop[k].n) return false;
+    match->n[i] = after->loop[k].n;
   }
   return run % 8 == 0;
 }
 
 static bool find_padding(const tesela__job *job, uint64_t row_loops, int64_t row, padding_match *match) {
   const tesela_plan *plan = job->plan;
-  tesela__box behind;
+  tesela__box after;
   if (job->bitwise || plan->n_fill_boxes == 0) return false;
-  box_behind(job, row_loops, row, &behind);
+  box_behind(job, row_loops, row, &after);
   for (match->fill = 0; match->fill < plan->n_fill_boxes; match->fill++)
-    if (is_behind(&plan->fill_box[match->fill], &behind, plan->dst.bits, match)) return true;
+    if (is_behind(&plan->fill_box[match->fill], &after, plan->dst.bits, match)) return true;
   return false;
 }
 
