@@ -109,43 +109,62 @@ static void make_hlo(bench_text *out, const char *prefix) {
 
 /* ---- a schedule ---------------------------------------------------------------------------------------- */
 
-/* A module whose arrays can be followed: layers with a fusion each, copies to vector memory, updates in place, tuples. */
-static void make_schedule(bench_text *out, const char *prefix) {
-  static const char metadata[] = "metadata={op_name=\"jit(step)/layers/dot_general\" stack_frame_id=41}";
-  int i = 0;
+/* A module whose arrays can be followed, printed as a TPU's compiler prints it: layers with a fusion each, copies to vector memory,
+ * tuples. */
+static const char bench_metadata[] = "metadata={op_name=\"jit(train_step)/transpose(jvp(Transformer))/layers/"
+                                     "attention/dot_general\" stack_frame_id=41}";
+static const char bench_config[] =
+    "backend_config={\"flag_configs\":[],\"scoped_memory_configs\":[{\"memory_space\":\"1\",\"offset\":\"0\","
+    "\"size\":\"131072\"}],\"used_scoped_memory_configs\":[]}";
+static const char bench_window[] =
+    "backend_config={\"flag_configs\":[],\"window_config\":{\"kernel_window_bounds\":[],\"output_window_"
+    "bounds\":[\"128\",\"8\"],"
+    "\"input_window_bounds\":[],\"estimated_cycles\":\"90416\",\"iteration_bounds\":[\"16\",\"1\"],\"cost_"
+    "model_type\":"
+    "\"COST_MODEL_TYPE_INVALID\",\"is_mask\":false},\"scoped_memory_configs\":[{\"memory_space\":\"1\","
+    "\"offset\":\"0\","
+    "\"size\":\"22649243\"}],\"used_scoped_memory_configs\":[],\"aliasing_operands\":{\"lists\":[]}}";
+#define BENCH_ARRAY "f32[4096,128]{1,0:T(8,128)}"
+
+static void put_scheduled_fusion(bench_text *out, int i) {
   put(out,
-      "%sHloModule jit_step, is_scheduled=true, "
-      "entry_computation_layout={(f32[4096,128]{1,0:T(8,128)})->f32[4096,128]{1,0:T(8,128)}}\n\n",
-      prefix);
-  for (; out->n < out->capacity / 2; i++, out->instructions += 5)
-    put(out,
-        "%s%%fused.%d {\n%s  %%p0.%d = f32[4096,128]{1,0:T(8,128)} parameter(0)\n"
-        "%s  %%p1.%d = f32[4096,128]{1,0:T(8,128)} parameter(1)\n"
-        "%s  %%mul.%d = f32[4096,128]{1,0:T(8,128)} multiply(%%p0.%d, %%p1.%d), %s\n"
-        "%s  %%tanh.%d = f32[4096,128]{1,0:T(8,128)} tanh(%%mul.%d), %s\n"
-        "%s  ROOT %%add.%d = f32[4096,128]{1,0:T(8,128)} add(%%tanh.%d, %%p1.%d), %s\n%s}\n%s\n",
-        prefix, i, prefix, i, prefix, i, prefix, i, i, i, metadata, prefix, i, i, metadata, prefix, i, i, i,
-        metadata, prefix, prefix);
-  int fused = i;
-  put(out, "%sENTRY %%main {\n%s  %%x.0 = f32[4096,128]{1,0:T(8,128)} parameter(0)\n", prefix, prefix);
+      "%%fused_computation.%d (param_0.%d: f32[4096,128], param_1.%d: f32[4096,128]) -> f32[4096,128] {\n"
+      "  %%param_0.%d = " BENCH_ARRAY " parameter(0)\n  %%param_1.%d = " BENCH_ARRAY " parameter(1)\n"
+      "  %%multiply.%d = " BENCH_ARRAY " multiply(%%param_0.%d, %%param_1.%d), %s\n"
+      "  %%tanh.%d = " BENCH_ARRAY " tanh(%%multiply.%d), %s\n"
+      "  ROOT %%add.%d = " BENCH_ARRAY " add(%%tanh.%d, %%param_1.%d), %s\n}\n\n",
+      i, i, i, i, i, i, i, i, bench_metadata, i, i, bench_metadata, i, i, i, bench_metadata);
+  out->instructions += 5;
+}
+
+static void put_scheduled_layer(bench_text *out, int i, int fused) {
+  put(out,
+      "  %%copy-start.%d = (f32[4096,128]{1,0:T(8,128)S(1)}, " BENCH_ARRAY
+      ", u32[]{:S(2)}) copy-start(%%x.%d), %s, %s\n"
+      "  %%fusion.%d = " BENCH_ARRAY
+      " fusion(%%x.%d, %%x.%d), kind=kLoop, calls=%%fused_computation.%d, %s, %s\n"
+      "  %%copy-done.%d = f32[4096,128]{1,0:T(8,128)S(1)} copy-done(%%copy-start.%d), %s, %s\n",
+      i, i, bench_metadata, bench_config, i, i, i, fused, bench_metadata, bench_window, i, i, bench_metadata,
+      bench_config);
+  put(out,
+      "  %%tuple.%d = (" BENCH_ARRAY
+      ", f32[4096,128]{1,0:T(8,128)S(1)}) tuple(%%fusion.%d, %%copy-done.%d), %s\n"
+      "  %%get-tuple-element.%d = " BENCH_ARRAY " get-tuple-element(%%tuple.%d), index=0, %s, %s\n"
+      "  %%x.%d = " BENCH_ARRAY
+      " convolution(%%get-tuple-element.%d, %%copy-done.%d), dim_labels=bf_io->bf, %s, %s\n",
+      i, i, i, bench_config, i, i, bench_metadata, bench_config, i + 1, i, i, bench_metadata, bench_window);
+  out->instructions += 6;
+}
+
+static void make_schedule(bench_text *out) {
+  int n = 0;
+  put(out, "HloModule jit_step, is_scheduled=true, entry_computation_layout={(" BENCH_ARRAY ")->" BENCH_ARRAY
+           "}\n\n");
+  for (; out->n < out->capacity / 2; n++) put_scheduled_fusion(out, n);
+  put(out, "ENTRY %%main {\n  %%x.0 = " BENCH_ARRAY " parameter(0)\n");
   out->instructions++;
-  for (i = 0; out->n < out->capacity - 16384; i++, out->instructions += 6)
-    put(out,
-        "%s  %%copy-start.%d = (f32[4096,128]{1,0:T(8,128)S(1)}, f32[4096,128]{1,0:T(8,128)}, u32[]{:S(2)}) "
-        "copy-start(%%x.%d)\n"
-        "%s  %%fusion.%d = f32[4096,128]{1,0:T(8,128)} fusion(%%x.%d, %%x.%d), kind=kLoop, calls=%%fused.%d, "
-        "%s, "
-        "backend_config={\"flag_configs\":[],\"window_config\":{\"kernel_window_bounds\":[\"1\",\"8\"]},"
-        "\"aliasing_operands\":{\"lists\":[]}}\n"
-        "%s  %%copy-done.%d = f32[4096,128]{1,0:T(8,128)S(1)} copy-done(%%copy-start.%d)\n"
-        "%s  %%tuple.%d = (f32[4096,128]{1,0:T(8,128)}, f32[4096,128]{1,0:T(8,128)S(1)}) "
-        "tuple(%%fusion.%d, %%copy-done.%d)\n"
-        "%s  %%gte.%d = f32[4096,128]{1,0:T(8,128)} get-tuple-element(%%tuple.%d), index=0\n"
-        "%s  %%x.%d = f32[4096,128]{1,0:T(8,128)} convolution(%%gte.%d, %%copy-done.%d), "
-        "dim_labels=bf_io->bf, %s\n",
-        prefix, i, i, prefix, i, i, i, i % fused, metadata, prefix, i, i, prefix, i, i, i, prefix, i, i,
-        prefix, i + 1, i, i, metadata);
-  put(out, "%s}\n", prefix);
+  for (int i = 0; out->n < out->capacity - 16384; i++) put_scheduled_layer(out, i, i % n);
+  put(out, "}\n");
 }
 
 /* ---- a log --------------------------------------------------------------------------------------------- */
@@ -264,7 +283,7 @@ static void read_peak(void *data) {
 static void bench_peak(size_t size) {
   bench_text text = {.capacity = size, .text = malloc(size)};
   if (!text.text) exit(1);
-  make_schedule(&text, "");
+  make_schedule(&text);
   double kib = (double)text.n / 1024;
   bench_way ways[] = {{"memchr over the lines, a KiB", walk_lines, kib, 0},
                       {"peak and timeline, a KiB", read_peak, kib, 0}};

@@ -26,12 +26,24 @@ static void print_no_space(const report_view *view, tesela_report_source source)
   puts("");
 }
 
+/* Is there a message of an allocator at run time? Its note says what to get for arrays. */
+static bool has_message(const report_view *view) {
+  for (int64_t i = 0; i < tesela_report_n_notes(view->ask.report); i++)
+    if (tesela_report_note_at(view->ask.report, i)->kind == TESELA_REPORT_RUNTIME) return true;
+  return false;
+}
+
 static void print_headline(const report_view *view, tesela_report_source source,
                            const tesela_report_totals *totals) {
   char text[200], padding[REPORT_RANGE], stored[TESELA_UNITS_TEXT], percent[REPORT_RANGE];
   tesela_report_filter everywhere = {(int32_t)source, TESELA_REPORT_ANY, TESELA_REPORT_ANY};
   if (totals->arrays == 0 && tesela_report_total(view->ask.report, &everywhere).arrays > 0) {
     print_no_space(view, source);
+    return;
+  }
+  if (totals->arrays == 0 && source == TESELA_REPORT_MEMORY && has_message(view)) {
+    cli_styled(&view->cli->out, "1", "a message at run time, without a list of arrays");
+    puts("");
     return;
   }
   if (totals->arrays == 0 && source == TESELA_REPORT_MEMORY) {
@@ -112,7 +124,7 @@ static void print_spaces(const report_view *view, tesela_report_source source) {
 
 /* ---- sections ------------------------------------------------------------------------------------------ */
 
-/* The compiler's own totals: "the compiler on hbm: used 19.46G of 15.48G, over by 3.98G, HLO temp 19.46G". */
+/* Totals of the compiler, or of an allocator at run time: "the compiler on hbm: used 19.46G of 15.48G, over by 3.98G, HLO temp 19.46G". */
 static void print_compiler_totals(const report_view *view, const tesela_report_section *section) {
   const tesela_report_printed *figure = section->figure;
   const struct {
@@ -141,7 +153,10 @@ static void print_compiler_totals(const report_view *view, const tesela_report_s
     if (!figure[rows[i].figure].text[0]) continue;
     if (first) {
       report_line_begin(&line, &view->cli->out);
-      fputs(section->name[0] ? "the compiler on " : "the compiler", line.term.file);
+      const bool allocator =
+          section->figure[TESELA_REPORT_REQUESTED].text[0] || section->figure[TESELA_REPORT_IN_USE].text[0];
+      fputs(allocator ? "the allocator" : "the compiler", line.term.file);
+      if (section->name[0]) fputs(allocator ? " " : " on ", line.term.file);
       report_put(&line.term, section->name, 40);
       if (strncmp(before, ", ", 2) == 0) before += 2;
       fputs(": ", line.term.file);

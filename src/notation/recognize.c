@@ -166,11 +166,12 @@ bool tesela__looks_device(const char *text, size_t length) {
   return looks_digit(c) || c == '-' || c == ')';
 }
 
-/* ---- notations that are not read yet ------------------------------------------------------------------------ */
+/* ---- CuTe, Triton, memory ------------------------------------------------------------------------------------ */
 
-/* (4,8):(8,1), 8:1, (_4,_8):(_8,_1), Layout<..>, Swizzle<3,3,3> o .. */
+/* (4,8):(8,1), 8:1, (_4,_8):(_8,_1), Layout<..>, Swizzle<3,3,3> o ..; a tiler <..>, which is refused by name */
 bool tesela__looks_cute(const char *text, size_t length) {
   size_t end = 0;
+  if (length > 0 && text[0] == '<') return true;
   if (begins_call(text, length, "Sw|S|Swizzle|Layout|Shape|ComposedLayout", '<') ||
       begins_call(text, length, "make_layout|make_composed_layout|composition", '(') ||
       begins_call(text, length, "smem_ptr|gmem_ptr|rmem_ptr|ptr", '[') ||

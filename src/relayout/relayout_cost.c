@@ -19,10 +19,12 @@ static const float weight_of[TESELA__N_COST_WAYS][2][TESELA__COST_TERMS] = {
 #undef TESELA__COST
 };
 
-/* The contiguous bytes on one side from an element on, by loop `from` (or -1) and others except `not`; stops at a line. */
+/* The contiguous bytes on one side from an element on, by loop `from` (or -1) and others except `not`; stops at a line. A side without
+ * width is one value, which has no places to be apart. */
 static double stretch(const tesela__job *job, int32_t from, int32_t not, bool src) {
   const tesela__box *box = job->box;
   int64_t n = from < 0 ? 1 : box->loop[from].n, width = src ? job->ws : job->wd;
+  if (width == 0) return TESELA__LINE;
   for (int32_t i = 0; i < box->n_loops && n * width < TESELA__LINE; i++) {
     const tesela__loop *l = &box->loop[i];
     if (i == from || i == not || l->n == 1 || (src ? l->ss : l->ds) != n * width) continue;
@@ -94,7 +96,6 @@ static tesela__verdict transpose_verdict(const tesela__job *job) {
     return refuses("one element fills each run; strided repeats it");
   double in = stretch(job, job->a, job->b, true), out = stretch(job, job->b, job->a, false);
   out += (double)job->behind;
-  if (job->ws == 0) in = TESELA__LINE;
   if (job->apart) in = (double)(job->box->loop[job->a].n * job->wd);
   tesela__cost_way way = job->apart        ? TESELA__COST_TRANSPOSE_PACKED
                          : job->conversion ? TESELA__COST_TRANSPOSE_CONVERTED

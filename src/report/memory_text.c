@@ -169,10 +169,10 @@ bool tesela__memory_line(tesela_report *report, tesela__span line, bool *is_one)
   if (!tesela__memory_value(report, line, is_one) || *is_one) return report->failed == TESELA_OK;
   bool idle = memory->part == TESELA__PART_NONE && !memory->entry.open;
   if (idle && !tesela__memory_may_start(line)) return true;
-  if (!tesela__memory_runtime(report, line, is_one)) return false;
-  if (!*is_one && !tesela__memory_heading(report, line, is_one)) return false;
+  if (!tesela__memory_heading(report, line, is_one)) return false;
   if (!*is_one && !read_fields(report, line, is_one)) return false;
   if (!*is_one && memory->part != TESELA__PART_NONE && !read_part(report, line, is_one)) return false;
+  if (!*is_one && !tesela__memory_runtime(report, line, is_one)) return false;
   if (*is_one)
     memory->quiet = 0;
   else if (memory->quiet < QUIET_LINES && ++memory->quiet == QUIET_LINES) {

@@ -18,8 +18,8 @@ static bool add_peak(tesela_report *report, const tesela__schedule *schedule,
                      const tesela__schedule_peak *from) {
   void *peaks = report->peak;
   const tesela__schedule_instruction *at = &schedule->instruction[schedule->instant[from->at]];
-  const char *name = tesela__arena_copy(&report->text, &report->allocator,
-                                        (tesela__span){schedule->text + at->name, at->name_length});
+  const char *name =
+      tesela__arena_copy(&report->text, &report->allocator, tesela__text(schedule->text + at->name));
   if (!name || !tesela__grow(&report->allocator, &peaks, sizeof *report->peak, &report->cap_peaks,
                              report->n_peaks + 1))
     return tesela__report_no_memory(report);
@@ -226,8 +226,8 @@ tesela_status tesela_report_buffer_at(const tesela_report *report, int64_t i, te
                                    .shape_bytes = (int64_t)text.n,
                                    .inside = from->inside,
                                    .line = is->line,
-                                   .op_name = s->text + is->op_name,
-                                   .location = s->text + is->location};
+                                   .op_name = s->text + s->source[is->source].op_name,
+                                   .location = s->text + s->source[is->source].location};
   member_text(s, shape, value->node, buffer->member, sizeof buffer->member);
   tesela__schedule_span span;
   buffer->from = INT64_MAX;

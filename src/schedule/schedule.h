@@ -18,7 +18,8 @@
  *
  * A value is an array that an instruction defines; it lives from that instant to its last use. tuple, get-tuple-element, bitcast
  * and the like pass values on. Values share a buffer where an instruction writes in place, and around a loop: its init, its
- * parameter, its root and its result. A buffer takes its bytes at the instants at which one of its values lives.
+ * parameter, its root and its result. What a branch of a conditional gets in a faster memory lives to its last use in that branch,
+ * as compilers give that memory away; in the main memory, where they do not, to its last use in any branch. A buffer takes its bytes at the instants at which one of its values lives.
  *
  * Time counts instructions. A `while` puts its condition and its body before itself, a `conditional` its branches, a `call` its
  * computation. No function recurses: a stack of frames is on the heap, and a text that calls in a circle is refused.
@@ -82,21 +83,26 @@ typedef struct tesela__schedule_shape {
 } tesela__schedule_shape;
 
 typedef struct tesela__schedule_instruction {
-  uint32_t name, name_length;
-  uint32_t op_name, location; /* in tesela__schedule.text, "" where they are not kept */
+  uint32_t name;
+  int32_t source; /* in tesela__schedule.source; 0 where it is not kept */
   int32_t shape;
   int32_t operand, n_operands; /* in tesela__schedule.operand */
   int32_t callee, n_callees;
   int32_t alias, n_aliases;
-  int32_t number; /* of get-tuple-element and parameter */
-  int32_t env;    /* place of its nodes among those of its computation */
-  int32_t from;   /* of a fused computation: the parameter whose memory it is, or -1 */
+  int32_t
+      number; /* of get-tuple-element and parameter; of others in a fused computation the parameter whose memory it is, or -1 */
+  int32_t env; /* place of its nodes among those of its computation */
   uint32_t line;
   uint8_t op; /* tesela__schedule_op */
   bool loop;  /* a fusion of kind kLoop or kInput */
   bool known; /* the compiler has listed all aliases */
   bool over;  /* of a fused computation: written in place */
 } tesela__schedule_instruction;
+
+/* The line of the user's program that an instruction comes from: both in tesela__schedule.text. */
+typedef struct tesela__schedule_origin {
+  uint32_t op_name, location;
+} tesela__schedule_origin;
 
 /* The result's array `output` shares memory with operand `operand`. */
 typedef struct tesela__schedule_alias {
@@ -122,7 +128,7 @@ typedef enum tesela__value_role {
   TESELA__VALUE_ARGUMENT,
   TESELA__VALUE_CONSTANT,
   TESELA__VALUE_TABLE,
-  TESELA__VALUE_PASSED, /* a loop's parameter, a result of a branch: the bytes of others */
+  TESELA__VALUE_PASSED, /* a loop's or branch's parameter, a result of a branch: the bytes of others */
 } tesela__value_role;
 
 typedef struct tesela__schedule_value {
@@ -136,10 +142,16 @@ typedef struct tesela__schedule_value {
   bool output; /* a result of the program */
 } tesela__schedule_value;
 
+typedef enum tesela__pair_kind {
+  TESELA__PAIR_ALIAS,
+  TESELA__PAIR_DYING,  /* only if nothing else of a's buffer lives after it, and the bytes are equal */
+  TESELA__PAIR_BRANCH, /* b is what a branch gets of a: a itself if that is used after the conditional began, or kept by the caller */
+} tesela__pair_kind;
+
 /* `b` can be in the memory of `a` if `a` is not used after instant `at`. */
 typedef struct tesela__schedule_pair {
   int32_t a, b, at;
-  bool dying; /* only if nothing else of a's buffer lives after it, and the bytes are equal */
+  uint8_t kind; /* tesela__pair_kind */
 } tesela__schedule_pair;
 
 typedef struct tesela__schedule_buffer {
@@ -167,7 +179,7 @@ typedef struct tesela__schedule_frame {
   int32_t computation, next; /* the next instruction, from 0 */
   int32_t env;               /* its place in tesela__schedule.env */
   int32_t caller;            /* instruction that called, or -1 */
-  int32_t parameters;        /* while: the place of the loop's parameter */
+  int32_t parameters;        /* while, conditional: the place of what the computation that runs gets */
   int32_t stage;             /* of the instruction that is calling: 0, 1, ... */
 } tesela__schedule_frame;
 
@@ -202,6 +214,8 @@ typedef struct tesela__schedule {
   size_t n_callees, cap_callees;
   tesela__schedule_alias *alias;
   size_t n_aliases, cap_aliases;
+  tesela__schedule_origin *source; /* starts with one without text */
+  size_t n_sources, cap_sources;
   tesela__schedule_reuse *reuse;
   size_t n_reuses, cap_reuses;
   tesela__schedule_donation *donation;
@@ -261,9 +275,10 @@ bool tesela__schedule_room(tesela__schedule *schedule, void *items, size_t size,
 bool tesela__schedule_text(tesela__schedule *schedule, tesela__span text, uint32_t *at);
 /* The number of an instruction of the open computation, or -1. */
 int32_t tesela__schedule_find(const tesela__schedule *schedule, tesela__span name);
-/* Make room for another name; enter the name of an instruction. */
+/* Make room for another name. */
 bool tesela__schedule_grow_names(tesela__schedule *schedule);
-void tesela__schedule_add_name(tesela__schedule *schedule, int32_t instruction);
+/* The entry of a name in the table, that of the instruction to come if there is none; NULL if one is taken. */
+tesela__schedule_entry *tesela__schedule_new_name(const tesela__schedule *schedule, tesela__span name);
 
 /* ---- schedule_attributes.c ------------------------------------------------------------------------------------ */
 
@@ -309,7 +324,11 @@ bool tesela__schedule_walk(tesela__schedule *schedule);
 /* A new value in the next place of `env`. */
 bool tesela__schedule_define(tesela__schedule *schedule, int32_t place, int32_t instruction, int32_t node,
                              tesela__value_role role);
-bool tesela__schedule_pair_up(tesela__schedule *schedule, int32_t a, int32_t b, int32_t at, bool dying);
+/* What a branch gets, in a place of `env` that has the value of before the conditional: outside the main memory its own value, alive to
+ * its last use there. */
+bool tesela__schedule_define_in_branch(tesela__schedule *schedule, int32_t place);
+bool tesela__schedule_pair_up(tesela__schedule *schedule, int32_t a, int32_t b, int32_t at,
+                              tesela__pair_kind kind);
 /* The values of an instruction that calls nothing; its places in env start at `place`, those of its computation at `env`. */
 bool tesela__schedule_result(tesela__schedule *schedule, int32_t instruction, int32_t env);
 /* All values in `n` places of env are used at `at`. */

@@ -241,7 +241,6 @@ bool tesela__schedule_attributes(tesela__schedule *s, tesela__schedule_instructi
   const char *p = rest.text, *end = rest.text + rest.n;
   to->callee = (int32_t)s->n_callees;
   to->alias = (int32_t)s->n_aliases;
-  if (to->op == TESELA__OP_MEMBER) to->number = -1;
   while (p < end && !s->broken) {
     while (p < end && !tesela__is_name(*p)) p++;
     const char *key = p;

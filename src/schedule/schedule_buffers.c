@@ -38,10 +38,17 @@ static bool schedule_keeps(const schedule_root *root) {
 static void schedule_join_pair(tesela__schedule *s, schedule_root *root, const tesela__schedule_pair *pair) {
   int32_t first = tesela__schedule_same(s, pair->a), second = tesela__schedule_same(s, pair->b);
   int32_t a = schedule_find_root(s, first), b = schedule_find_root(s, second);
-  const tesela__schedule_value *from = &s->value[first], *to = &s->value[second];
+  tesela__schedule_value *from = &s->value[first], *to = &s->value[second];
+  if (pair->kind == TESELA__PAIR_BRANCH && (schedule_keeps(&root[a]) || from->to > pair->at)) {
+    to->same = first;
+    from->to = (int32_t)tesela__max(from->to, to->to);
+    root[a].last = (int32_t)tesela__max(root[a].last, to->to);
+    return;
+  }
   if (a == b || from->space != to->space || from->to > pair->at) return;
   if (schedule_keeps(&root[a]) || schedule_keeps(&root[b]) || (root[a].argument && root[b].argument)) return;
-  if (pair->dying && (root[a].last > pair->at || from->bytes != to->bytes || b != second || root[a].argument))
+  if (pair->kind == TESELA__PAIR_DYING &&
+      (root[a].last > pair->at || from->bytes != to->bytes || b != second || root[a].argument))
     return;
   schedule_merge(s, root, a, b);
 }

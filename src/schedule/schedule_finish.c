@@ -9,8 +9,12 @@ tesela__schedule *tesela__schedule_open(const tesela_allocator *memory, tesela__
   if (!s) return NULL;
   *s = (tesela__schedule){.memory = *memory, .entry = -1};
   uint32_t empty;
-  if (tesela__schedule_text(s, (tesela__span){"", 0}, &empty) && tesela__schedule_donations(s, header))
+  if (tesela__schedule_text(s, (tesela__span){"", 0}, &empty) &&
+      tesela__schedule_room(s, &s->source, sizeof *s->source, &s->cap_sources, 0, 1, TESELA__SCHEDULE_MOST) &&
+      tesela__schedule_donations(s, header)) {
+    s->source[s->n_sources++] = (tesela__schedule_origin){empty, empty};
     return s;
+  }
   tesela__schedule_close(s);
   return NULL;
 }
@@ -20,7 +24,7 @@ void tesela__schedule_close(tesela__schedule *s) {
   void *const owned[] = {s->text,    s->node,   s->member, s->shape, s->instruction, s->computation,
                          s->operand, s->callee, s->alias,  s->reuse, s->donation,    s->names,
                          s->shapes,  s->frame,  s->env,    s->value, s->pair,        s->instant,
-                         s->order,   s->buffer, s->peak};
+                         s->order,   s->buffer, s->peak,   s->source};
   for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) tesela__release(&s->memory, owned[i]);
   tesela_allocator memory = s->memory;
   tesela__release(&memory, s);

@@ -12,10 +12,7 @@
 static void schedule_trace(tesela__schedule *s, const tesela__schedule_computation *c,
                            tesela__schedule_instruction *is) {
   int32_t through = -1;
-  if (is->op == TESELA__OP_PARAMETER) {
-    is->from = is->number;
-    return;
-  }
+  if (is->op == TESELA__OP_PARAMETER) return;
   if (is->op == TESELA__OP_VIEW || is->op == TESELA__OP_IN_PLACE) through = 0;
   if (is->op == TESELA__OP_FUSION && is->n_callees == 1) {
     const tesela__schedule_computation *inner = &s->computation[s->callee[is->callee]];
@@ -23,8 +20,9 @@ static void schedule_trace(tesela__schedule *s, const tesela__schedule_computati
   }
   if (through < 0 || through >= is->n_operands) return;
   const tesela__schedule_instruction *operand = &s->instruction[s->operand[is->operand + through]];
-  if (s->operand[is->operand + through] < c->first || operand->from < 0) return;
-  is->from = operand->from;
+  if (s->operand[is->operand + through] < c->first || operand->op == TESELA__OP_MEMBER || operand->number < 0)
+    return;
+  is->number = operand->number;
   is->over = operand->over || is->op != TESELA__OP_VIEW;
 }
 
@@ -41,7 +39,7 @@ static bool schedule_reuse_of(tesela__schedule *s, const tesela__schedule_instru
   const tesela__schedule_node *nodes = tesela__schedule_nodes(s, is);
   int32_t n = tesela__schedule_n_nodes(s, is);
   for (int32_t i = 0; i < n; i++)
-    if (nodes[i].kind != TESELA__NODE_TABLE && !schedule_add_reuse(s, n == 1 && is->over ? is->from : -1))
+    if (nodes[i].kind != TESELA__NODE_TABLE && !schedule_add_reuse(s, n == 1 && is->over ? is->number : -1))
       return false;
   return true;
 }

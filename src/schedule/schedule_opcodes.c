@@ -94,7 +94,8 @@ tesela__schedule_op tesela__schedule_op_of(tesela__span opcode) {
   while (low < high) {
     size_t middle = (low + high) / 2;
     const char *name = schedule_rows[middle].opcode;
-    int order = strncmp(name, opcode.text, opcode.n);
+    int order = *name - *opcode.text;
+    if (order == 0) order = strncmp(name, opcode.text, opcode.n);
     if (order == 0 && strlen(name) == opcode.n) return schedule_rows[middle].op;
     if (order < 0)
       low = middle + 1;

@@ -41,13 +41,12 @@ bool tesela__schedule_add(tesela__schedule *s, tesela__span name, tesela__span s
                           tesela__span rest, bool root, int64_t line) {
   if (s->broken) return true;
   if (!s->inside) return tesela__schedule_break(s, line, "an instruction is outside of any computation");
-  tesela__schedule_instruction is = {.name_length = (uint32_t)name.n,
-                                     .line = (uint32_t)tesela__min(line, UINT32_MAX),
-                                     .from = -1,
+  tesela__schedule_instruction is = {.line = (uint32_t)tesela__min(line, UINT32_MAX),
+                                     .number = -1,
                                      .op = (uint8_t)tesela__schedule_op_of(opcode)};
   if (!tesela__schedule_grow_names(s)) return false;
-  if (tesela__schedule_find(s, name) >= 0)
-    return tesela__schedule_break(s, line, "two instructions of a computation have one name");
+  tesela__schedule_entry *entry = tesela__schedule_new_name(s, name);
+  if (!entry) return tesela__schedule_break(s, line, "two instructions of a computation have one name");
   if (!tesela__schedule_find_shape(s, shape, line, &is.shape)) return false;
   if (s->broken) return true;
   if (!tesela__schedule_operands(s, &is, &rest)) return false;
@@ -64,8 +63,8 @@ bool tesela__schedule_add(tesela__schedule *s, tesela__span name, tesela__span s
   c->n_nodes += tesela__schedule_n_nodes(s, &is);
   if (is.op == TESELA__OP_PARAMETER && is.number >= c->n_parameters) c->n_parameters = is.number + 1;
   if (root) c->root = (int32_t)s->n_instructions;
+  entry->instruction = (int32_t)s->n_instructions;
   s->instruction[s->n_instructions++] = is;
-  tesela__schedule_add_name(s, (int32_t)s->n_instructions - 1);
   return true;
 }
 
@@ -80,9 +79,8 @@ bool tesela__schedule_matters(tesela__schedule *s) {
   return bytes > 0 && bytes >= s->largest / 1000;
 }
 
-/* A text that the instruction before has, too, is not kept again. */
+/* A text that the last one is, too, is not kept again. */
 static bool schedule_keep(tesela__schedule *s, tesela__span text, uint32_t before, uint32_t *at) {
-  if (text.n == 0) return true;
   const char *last = s->text + before;
   if (strlen(last) == text.n && memcmp(last, text.text, text.n) == 0) {
     *at = before;
@@ -92,8 +90,15 @@ static bool schedule_keep(tesela__schedule *s, tesela__span text, uint32_t befor
 }
 
 bool tesela__schedule_source(tesela__schedule *s, tesela__span op_name, tesela__span location) {
-  tesela__schedule_instruction *is = &s->instruction[s->n_instructions - 1];
-  const tesela__schedule_instruction *before = s->n_instructions > 1 ? is - 1 : is;
-  return schedule_keep(s, op_name, before->op_name, &is->op_name) &&
-         schedule_keep(s, location, before->location, &is->location);
+  if (op_name.n == 0 && location.n == 0) return true;
+  tesela__schedule_origin before = s->source[s->n_sources - 1], now;
+  if (!schedule_keep(s, op_name, before.op_name, &now.op_name) ||
+      !schedule_keep(s, location, before.location, &now.location) ||
+      !tesela__schedule_room(s, &s->source, sizeof *s->source, &s->cap_sources, s->n_sources, 1,
+                             TESELA__SCHEDULE_MOST))
+    return false;
+  if (s->broken) return true;
+  if (now.op_name != before.op_name || now.location != before.location) s->source[s->n_sources++] = now;
+  s->instruction[s->n_instructions - 1].source = (int32_t)s->n_sources - 1;
+  return true;
 }

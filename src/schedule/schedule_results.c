@@ -147,13 +147,13 @@ static int32_t schedule_array_at(const tesela__schedule *s, const tesela__schedu
 }
 
 static bool schedule_share(tesela__schedule *s, const schedule_now *now, int32_t operand, int32_t output,
-                           bool dying) {
+                           tesela__pair_kind kind) {
   if (operand >= now->is->n_operands) return true;
   const tesela__schedule_instruction *given = schedule_given(s, now, operand);
   int32_t at = schedule_array_at(s, now->is, output);
   if (at < 0 || tesela__schedule_n_nodes(s, given) != 1) return true;
   return tesela__schedule_pair_up(s, s->env[now->env + given->env], s->env[now->place + at],
-                                  (int32_t)s->n_instants, dying);
+                                  (int32_t)s->n_instants, kind);
 }
 
 /* A fusion: what its root overwrites; if the compiler lists no aliases, also what it may share. */
@@ -163,12 +163,13 @@ static bool schedule_share_fused(tesela__schedule *s, const schedule_now *now) {
   const tesela__schedule_computation *fused = &s->computation[s->callee[now->is->callee]];
   const tesela__schedule_reuse *reuse = &s->reuse[fused->reuse];
   for (int32_t i = 0; i < fused->n_reuses && !s->broken; i++)
-    if (reuse[i] >= 0 && !schedule_share(s, now, reuse[i], i, false)) return false;
+    if (reuse[i] >= 0 && !schedule_share(s, now, reuse[i], i, TESELA__PAIR_ALIAS)) return false;
   if (now->is->known || !now->is->loop) return true;
   int32_t operands = (int32_t)tesela__min(OPERANDS, tesela__min(now->is->n_operands, fused->n_parameters));
   for (int32_t i = 0; i < fused->n_reuses && i < OUTPUTS; i++)
     for (int32_t o = 0; o < operands && !s->broken; o++)
-      if (reuse[i] < 0 && reuse[fused->n_reuses + o] && !schedule_share(s, now, o, i, true)) return false;
+      if (reuse[i] < 0 && reuse[fused->n_reuses + o] && !schedule_share(s, now, o, i, TESELA__PAIR_DYING))
+        return false;
   return true;
 }
 
@@ -177,14 +178,14 @@ static bool schedule_ordinary(tesela__schedule *s, const schedule_now *now) {
   if (!schedule_new(s, now, 0, now->n, TESELA__VALUE_TEMPORARY)) return false;
   for (int32_t i = 0; i < now->is->n_aliases && !s->broken; i++) {
     const tesela__schedule_alias *alias = &s->alias[now->is->alias + i];
-    if (!schedule_share(s, now, alias->operand, alias->output, false)) return false;
+    if (!schedule_share(s, now, alias->operand, alias->output, TESELA__PAIR_ALIAS)) return false;
   }
   if (s->broken) return true;
-  if (now->is->op == TESELA__OP_IN_PLACE) return schedule_share(s, now, 0, 0, false);
+  if (now->is->op == TESELA__OP_IN_PLACE) return schedule_share(s, now, 0, 0, TESELA__PAIR_ALIAS);
   if (now->is->op == TESELA__OP_FUSION) return schedule_share_fused(s, now);
   if (now->is->op == TESELA__OP_ELEMENTWISE && !now->is->known)
     for (int32_t o = 0; o < now->is->n_operands && o < 3 && !s->broken; o++)
-      if (!schedule_share(s, now, o, 0, true)) return false;
+      if (!schedule_share(s, now, o, 0, TESELA__PAIR_DYING)) return false;
   return true;
 }
 

@@ -4,14 +4,23 @@
  */
 #include "schedule/schedule.h"
 
+enum { SCHEDULE_SMALL = 1 << 12 }; /* items: shorter lists double, longer ones grow by a quarter */
+
 bool tesela__schedule_room(tesela__schedule *s, void *items, size_t size, size_t *capacity, size_t n,
                            size_t more, size_t most) {
   if (n + more <= *capacity) return true;
   if (n + more > most) return tesela__schedule_break(s, 0, "it is too large");
-  void *grown;
-  memcpy(&grown, items, sizeof grown);
-  if (!tesela__grow(&s->memory, &grown, size, capacity, n + more)) return false;
+  void *old, *grown;
+  memcpy(&old, items, sizeof old);
+  size_t room = n < SCHEDULE_SMALL ? 2 * n + 16 : n + n / 4;
+  if (room < n + more) room = n + more;
+  if (room > PTRDIFF_MAX / size) return false;
+  grown = tesela__alloc(&s->memory, room * size, alignof(max_align_t));
+  if (!grown) return false;
+  if (n > 0) memcpy(grown, old, n * size);
+  tesela__release(&s->memory, old);
   memcpy(items, &grown, sizeof grown);
+  *capacity = room;
   return true;
 }
 
@@ -35,7 +44,8 @@ static size_t schedule_place(const tesela__schedule *s, tesela__span name, uint6
   for (; s->names[at].instruction >= first; at = (at + 1) & mask) {
     if (s->names[at].hash != (uint32_t)(hash >> 32)) continue;
     const tesela__schedule_instruction *is = &s->instruction[s->names[at].instruction];
-    if (is->name_length == name.n && memcmp(s->text + is->name, name.text, name.n) == 0) break;
+    const char *text = s->text + is->name;
+    if (strncmp(text, name.text, name.n) == 0 && text[name.n] == '\0') break;
   }
   return at;
 }
@@ -46,11 +56,12 @@ int32_t tesela__schedule_find(const tesela__schedule *s, tesela__span name) {
   return found >= s->computation[s->n_computations - 1].first ? found : -1;
 }
 
-void tesela__schedule_add_name(tesela__schedule *s, int32_t instruction) {
-  const tesela__schedule_instruction *is = &s->instruction[instruction];
-  tesela__span name = {s->text + is->name, is->name_length};
+tesela__schedule_entry *tesela__schedule_new_name(const tesela__schedule *s, tesela__span name) {
   uint64_t hash = tesela__text_hash(name.text, name.n);
-  s->names[schedule_place(s, name, hash)] = (tesela__schedule_entry){instruction, (uint32_t)(hash >> 32)};
+  tesela__schedule_entry *entry = &s->names[schedule_place(s, name, hash)];
+  if (entry->instruction >= s->computation[s->n_computations - 1].first) return NULL;
+  entry->hash = (uint32_t)(hash >> 32);
+  return entry;
 }
 
 bool tesela__schedule_grow_names(tesela__schedule *s) {
@@ -64,6 +75,7 @@ bool tesela__schedule_grow_names(tesela__schedule *s) {
   tesela__release(&s->memory, s->names);
   s->names = names;
   s->names_size = size;
-  for (size_t i = first; i < s->n_instructions; i++) tesela__schedule_add_name(s, (int32_t)i);
+  for (size_t i = first; i < s->n_instructions; i++)
+    tesela__schedule_new_name(s, tesela__text(s->text + s->instruction[i].name))->instruction = (int32_t)i;
   return true;
 }

@@ -54,7 +54,7 @@ static int32_t schedule_argument(const tesela__schedule *s, int32_t number, int3
   if (operand >= caller->n_operands) return -1;
   const tesela__schedule_instruction *is = schedule_operand(s, caller, operand);
   *n = tesela__schedule_n_nodes(s, is);
-  return caller->op == TESELA__OP_WHILE ? below->parameters : below->env + is->env;
+  return caller->op == TESELA__OP_CALL ? below->env + is->env : below->parameters;
 }
 
 static bool schedule_parameter(tesela__schedule *s, int32_t instruction) {
@@ -106,7 +106,8 @@ static bool schedule_loop_node(tesela__schedule *s, int32_t instruction, int32_t
   int32_t last = tesela__schedule_same(s, s->env[root + i]);
   if (tesela__schedule_nodes(s, is)[i].kind == TESELA__NODE_TABLE) {
     s->env[result] = init;
-    return tesela__schedule_pair_up(s, init, last, INT32_MAX, false); /* one table, whenever it is written */
+    return tesela__schedule_pair_up(s, init, last, INT32_MAX,
+                                    TESELA__PAIR_ALIAS); /* one table, whenever it is written */
   }
   if (last == parameter) {
     tesela__schedule_value *kept = &s->value[init];
@@ -118,12 +119,31 @@ static bool schedule_loop_node(tesela__schedule *s, int32_t instruction, int32_t
   tesela__schedule_value *final = &s->value[last];
   if (final->to < now) final->to = now;
   return tesela__schedule_define(s, result, instruction, i, TESELA__VALUE_PASSED) &&
-         (s->broken || (tesela__schedule_pair_up(s, init, parameter, s->value[parameter].from, false) &&
-                        tesela__schedule_pair_up(s, parameter, last, s->value[last].from, false) &&
-                        tesela__schedule_pair_up(s, last, s->env[result], now, false)));
+         (s->broken ||
+          (tesela__schedule_pair_up(s, init, parameter, s->value[parameter].from, TESELA__PAIR_ALIAS) &&
+           tesela__schedule_pair_up(s, parameter, last, s->value[last].from, TESELA__PAIR_ALIAS) &&
+           tesela__schedule_pair_up(s, last, s->env[result], now, TESELA__PAIR_ALIAS)));
 }
 
 /* ---- branches --------------------------------------------------------------------------------------------- */
+
+/* What the next branch gets: its own values, in places above those of the computation. */
+static bool schedule_branch_begin(tesela__schedule *s, int32_t instruction) {
+  tesela__schedule_frame *top = &s->frame[s->n_frames - 1];
+  const tesela__schedule_instruction *is = &s->instruction[instruction],
+                                     *operand = schedule_operand(s, is, top->stage + 1);
+  int32_t n = tesela__schedule_n_nodes(s, operand), from = top->env + operand->env;
+  if (top->stage == 0) top->parameters = (int32_t)s->n_env;
+  s->n_env = (size_t)top->parameters;
+  if (!schedule_env_room(s, n)) return false;
+  if (s->broken) return true;
+  s->n_env += (size_t)n;
+  memmove(s->env + top->parameters, s->env + from, (size_t)n * sizeof *s->env);
+  s->work += n;
+  for (int32_t i = 0; i < n && !s->broken; i++)
+    if (!tesela__schedule_define_in_branch(s, top->parameters + i)) return false;
+  return true;
+}
 
 /* A branch ended whose result is at `root`: the memory is that of the first branch's, whose values wait in the places of the
  * conditional. */
@@ -138,7 +158,8 @@ static bool schedule_branch_end(tesela__schedule *s, int32_t instruction, int32_
   }
   for (int32_t i = 0; i < n && !s->broken; i++) {
     int32_t value = tesela__schedule_same(s, s->env[root + i]);
-    if (!tesela__schedule_pair_up(s, s->env[place + i], value, s->value[value].from, false)) return false;
+    if (!tesela__schedule_pair_up(s, s->env[place + i], value, s->value[value].from, TESELA__PAIR_ALIAS))
+      return false;
   }
   return true;
 }
@@ -151,7 +172,8 @@ static bool schedule_branches_end(tesela__schedule *s, int32_t instruction) {
   for (int32_t i = 0; i < n && !s->broken; i++) {
     int32_t first = s->env[place + i];
     if (!tesela__schedule_define(s, place + i, instruction, i, TESELA__VALUE_PASSED)) return false;
-    if (!s->broken && !tesela__schedule_pair_up(s, first, s->env[place + i], now, false)) return false;
+    if (!s->broken && !tesela__schedule_pair_up(s, first, s->env[place + i], now, TESELA__PAIR_ALIAS))
+      return false;
   }
   return true;
 }
@@ -171,10 +193,13 @@ static bool schedule_call(tesela__schedule *s, bool *more) {
   if (!*more) return true;
   if (top->stage == 0) {
     if (is->op == TESELA__OP_WHILE && !schedule_loop_begin(s, instruction)) return false;
-    if (is->op == TESELA__OP_CONDITIONAL)
-      tesela__schedule_use(s, top->env + schedule_operand(s, is, 0)->env, 1, (int32_t)s->n_instants);
+    for (int32_t i = 0; is->op == TESELA__OP_CONDITIONAL && i < is->n_operands && !s->broken; i++)
+      tesela__schedule_use(s, top->env + schedule_operand(s, is, i)->env,
+                           tesela__schedule_n_nodes(s, schedule_operand(s, is, i)), (int32_t)s->n_instants);
     if (s->broken) return true;
   }
+  if (is->op == TESELA__OP_CONDITIONAL && !schedule_branch_begin(s, instruction)) return false;
+  if (s->broken) return true;
   int32_t callee = (int32_t)s->callee[is->callee + top->stage++];
   return schedule_push(s, callee, instruction);
 }
@@ -216,7 +241,7 @@ static bool schedule_step(tesela__schedule *s) {
     bool more;
     if (!schedule_call(s, &more)) return false;
     if (more) return true;
-    if (is->op == TESELA__OP_WHILE) s->n_env = (size_t)top->parameters;
+    if (is->op != TESELA__OP_CALL) s->n_env = (size_t)top->parameters;
     if (is->op == TESELA__OP_CONDITIONAL && !schedule_branches_end(s, instruction)) return false;
   } else if (is->op == TESELA__OP_PARAMETER) {
     if (!schedule_parameter(s, instruction)) return false;

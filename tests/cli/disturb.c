@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,15 +43,23 @@ static int failure(const char *name) {
   return 0;
 }
 
-/* The counters of a coverage build, which it writes when it ends, are not the command's files. */
-static int is_counter(const char *path) {
+/* Facts of the system, and the counters of a coverage build, which it writes when it ends, are not the command's files. */
+static int is_apart(const char *path) {
   size_t n = strlen(path);
-  return n > 5 && strcmp(path + n - 5, ".gcda") == 0;
+  return (n > 5 && strcmp(path + n - 5, ".gcda") == 0) || strncmp(path, "/sys/", 5) == 0;
 }
 
 static int no_file(const char *path, int flags) {
-  errno = is_counter(path) ? 0 : failure((flags & O_TMPFILE) == O_TMPFILE ? "tmpfile" : "open");
+  errno = is_apart(path) ? 0 : failure((flags & O_TMPFILE) == O_TMPFILE ? "tmpfile" : "open");
   return errno;
+}
+
+static atomic_bool apart[1024]; /* descriptors of such files, which no thread shares */
+
+static int open_file(const char *path, int flags, mode_t mode) {
+  int fd = no_file(path, flags) ? -1 : REAL(open)(path, flags, mode);
+  if (fd >= 0 && fd < 1024) apart[fd] = is_apart(path);
+  return fd;
 }
 
 int open(const char *path, int flags, ...) {
@@ -58,7 +67,7 @@ int open(const char *path, int flags, ...) {
   va_start(list, flags);
   mode_t mode = va_arg(list, mode_t);
   va_end(list);
-  return no_file(path, flags) ? -1 : REAL(open)(path, flags, mode);
+  return open_file(path, flags, mode);
 }
 
 int open64(const char *path, int flags, ...) {
@@ -66,7 +75,7 @@ int open64(const char *path, int flags, ...) {
   va_start(list, flags);
   mode_t mode = va_arg(list, mode_t);
   va_end(list);
-  return no_file(path, flags) ? -1 : REAL(open)(path, flags, mode);
+  return open_file(path, flags, mode);
 }
 
 int access(const char *path, int how) {
@@ -138,7 +147,7 @@ int rename(const char *old, const char *name) {
 }
 
 int close(int fd) {
-  failure("close");
+  if (fd < 0 || fd >= 1024 || !atomic_exchange(&apart[fd], false)) failure("close");
   return REAL(close)(fd);
 }
 

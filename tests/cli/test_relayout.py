@@ -7,6 +7,7 @@ import os
 import pathlib
 import pty
 import random
+import re
 import resource
 import signal
 import struct
@@ -530,7 +531,8 @@ def test_an_input_that_shrinks_is_said(tmp_path):
 
 def test_an_input_that_shrinks_is_an_error_of_a_bounded_copy(tmp_path):
     said, status, left = disturbed(tmp_path, lambda child, path: os.truncate(path, 0), "--memory=16MiB")
-    assert f"the source was truncated while it was read: it has 0 bytes; expected {128 << 20}" in said
+    found = re.search(rf"the source was truncated while it was read: it has (\d+) bytes; expected {128 << 20}\n", said)
+    assert found and int(found[1]) < 128 << 20  # where a read was cut short, or the length after it
     assert (status, left) == (3, [])
 
 

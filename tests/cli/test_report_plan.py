@@ -44,14 +44,17 @@ def together(a, b):
     return shared or (a[1] and b[1] and a[2:4] == b[2:4])
 
 
-def live(rows):
-    """Bytes in use at the fullest instant."""
+def live(rows, piece=1):
+    """Bytes in use at the fullest instant: values that overlap are one block, in whole pieces."""
     most = 0
     for instant in {row[4] for row in rows}:
-        end = used = 0
+        blocks = []
         for low, high in sorted((r[2], r[2] + r[3]) for r in rows if r[4] <= instant <= r[5]):
-            used, end = used + max(0, high - max(low, end)), max(end, high)
-        most = max(most, used)
+            if blocks and low < blocks[-1][1]:
+                blocks[-1][1] = max(blocks[-1][1], high)
+            else:
+                blocks.append([low, high])
+        most = max(most, sum(-(-(high - low) // piece) * piece for low, high in blocks))
     return most
 
 
@@ -78,6 +81,8 @@ def test_plan_holds(name, tmp_path):
         planned = [offsets[space["space"], row[0]] for row in rows]
         assert max(p + row[3] for p, row in zip(planned, rows, strict=True)) + whole - arena == space["planned_bytes"]
         assert all(p % space["alignment_bytes"] == 0 for p in planned)
+        if space["planned_bytes"] == space["bound_bytes"]:  # "the least": nothing with such offsets is below what lives at once
+            assert space["planned_bytes"] <= whole - arena + live(rows, space["alignment_bytes"])
         for i, a in enumerate(rows):
             for j, b in enumerate(rows[:i]):
                 if together(a, b):

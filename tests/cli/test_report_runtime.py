@@ -56,6 +56,9 @@ def test_figures_and_one_sentence(name, text, figures, instead, before):
     done = run("report", text=text)
     assert done.returncode == 0
     assert all(figure.encode() in done.stdout for key, figure in figures.items() if key not in ("output", "program", "fragmentation", "reserved", "requirement")), done.stdout
+    # a message says who speaks, and advises once: the compiler's log has no list for it
+    speaks = b"the allocator" if {"requested", "in_use"} & figures.keys() else b"the compiler"
+    assert speaks in done.stdout and (b"Memory usage report" in done.stdout) == (instead is None)
     assert run("report", "--max-bytes", "1TiB", "-", text=text).returncode in (0, 3)
     both = report_json("-", STEP, text=text)
     assert both["totals"]["hlo"] == report_json(STEP)["totals"]["hlo"]

@@ -108,6 +108,19 @@ class Run:
             result.append(end)
         return (init[0], result)
 
+    def inside(self, value, began):
+        """What a branch gets: the array outside in the main memory; else an array of its own, which dies after its last use in this
+        branch. It is the array outside where that is used after the conditional began or stays for the caller; else it is in its
+        memory."""
+        if not isinstance(value, Array):
+            return (value[0], [self.inside(v, began) for v in value[1]])
+        outer = self.real(value)
+        if outer.space == 0:
+            return outer
+        own = self.array(outer.size, outer.space, "passed")
+        self.share(outer, own, began, "branch")
+        return own
+
     def computation(self, name, given):
         env = {}
         for of, shape, opcode, operands, inside, rest, root in self.text[name]:
@@ -128,11 +141,12 @@ class Run:
             elif opcode == "call":
                 value = self.computation(called[0], ops)
             elif opcode == "conditional":
-                self.use(ops[0])
+                self.use(*ops)
+                began = self.time
                 names = re.search(r"branch_computations=\{(.*?)\}", rest).group(1).replace("%", "").split(", ")
                 roots = []
                 for k, branch in enumerate(names):
-                    got = self.computation(branch, [ops[1 + k]])
+                    got = self.computation(branch, [self.inside(ops[1 + k], began)])
                     self.real(got).uses.add(self.time - 1)
                     if roots:
                         self.share(roots[0], got, self.real(got).first)
@@ -169,13 +183,18 @@ class Run:
         kept = lambda a: a.kind == "constant" or (a.kind == "argument" and id(a) not in given)  # noqa: E731
         for a, b, at, dying in self.pairs:
             a, b = self.real(a), self.real(b)
+            if dying == "branch" and (max(a.uses) > at or any(kept(x) for x in a.home)):
+                self.same[b] = a
+                a.uses |= b.uses
+                self.arrays.remove(b)
+                continue
             if a.home is b.home or a.space != b.space or max(a.uses) > at:
                 continue
             if any(kept(x) for x in a.home | b.home):
                 continue
             if all(any(x.kind == "argument" for x in home) for home in (a.home, b.home)):
                 continue
-            if dying and (max(max(x.uses) for x in a.home) > at or a.size != b.size or len(b.home) > 1
+            if dying is True and (max(max(x.uses) for x in a.home) > at or a.size != b.size or len(b.home) > 1
                           or any(x.kind == "argument" for x in a.home)):  # fmt: skip
                 continue
             self.merge(a, b)

@@ -366,6 +366,19 @@ def assignment(folder):
     return spaces, max(always, spaces[0].largest)
 
 
+def vmem_outside_branches(folder, text):
+    """Bytes of vector memory at the peak of the arrays that no `conditional` gets. Those that one gets live, by the live ranges, to their
+    last use in any branch, but memory space assignment gives their memory away in a branch that does not use them again."""
+    conditionals = set(re.findall(r"%(\S+) = [^\n]* conditional\(", text))
+    given = set()
+    for block in re.split(r"\n(?=<\d+ )", record(folder, "buffer-assignment-values")):
+        head = re.match(r"<\d+ (\S+?)(\{[\d,]*\})?(?: \(phi\))? @1>", block)
+        if head and set(re.findall(r"\n  (\S+), operand", block)) & conditionals:
+            given.add(head[1] + (head[2] or "").removesuffix("{}"))
+    values = [value for value in assignment(folder)[0][1].values if value[0] not in given]
+    return max((sum(size for _, _, size, first, last in values if first < at < last) for *_, at, _ in values), default=0)
+
+
 def traced(made, excess, names=2):
     """The arrays of the buffer assignment, at most two, of whose bytes, once to four times each, the excess consists: "fusion.1+copy.2".
 

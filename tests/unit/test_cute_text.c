@@ -99,6 +99,7 @@ static void refusals_say_what_and_where(void **state) {
     int64_t at;
     const char *message;
   } rows[] = {
+      {"<4:1,_,8:1>", TESELA_E_SYNTAX, 0, "<...> is a tiler, which CuTe's operations take; expected a layout"},
       {"(4,?):(8,1)", TESELA_E_UNSUPPORTED, 3, "'?' is known only at run time"},
       {"(4,8):(?{i64},1)", TESELA_E_UNSUPPORTED, 7, "'?' is known only at run time"},
       {"(4,(2,())):(8,1)", TESELA_E_UNSUPPORTED, 6, "an empty tuple inside a tuple"},

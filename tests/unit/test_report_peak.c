@@ -126,6 +126,12 @@ static const struct {
           " parameter(0)\n  ROOT %x = " V " rev(%p)\n}\n" MAIN "  %c = " V
           " conditional(%a, %a, %a), branch_computations={%f, %g}\n  ROOT %d = " V " dot(%c, %c)\n}\n",
      4096, 4096, 4096, 2},
+    {"a branch keeps what another one uses later",
+     HEAD "%f {\n  %p = " V " parameter(0)\n  %x = " V " dot(%p, %p)\n  ROOT %y = " V
+          " dot(%x, %x)\n}\n%g {\n  %p = " V " parameter(0)\n  %x = " V " dot(%p, %p)\n  ROOT %y = " V
+          " dot(%x, %p)\n}\n" MAIN "  %b = " V " rev(%a)\n  %c = " V
+          " conditional(%a, %b, %b), branch_computations={%f, %g}\n  ROOT %d = " V " dot(%c, %c)\n}\n",
+     4096, 4096, 3 * 4096, 4},
     {"idle memory of a result",
      HEAD "ENTRY %main {\n  %a = " W " parameter(0)\n  %b = " W " rev(%a)\n  %c = " V
           " reduce(%b)\n  ROOT %d = " W " broadcast(%c)\n}\n",
@@ -158,6 +164,25 @@ static void test_peaks(void **state) {
           peak_rows[i].name);
     tesela_report_destroy(report);
   }
+}
+
+/* In vector memory a branch gives away what it does not use again, whatever another branch does. The first branch: b and x, then x and
+ * y; the second: b and y of the first branch's memory. */
+static const char branch_text[] =
+    HEAD "%f {\n  %p = " V1 " parameter(0)\n  %x = " V1 " dot(%p, %p)\n  ROOT %y = " V1
+         " dot(%x, %x)\n}\n%g {\n  %p = " V1 " parameter(0)\n  ROOT %y = " V1 " dot(%p, %p)\n}\n" MAIN
+         "  %b = " V1 " copy(%a)\n  %c = " V1
+         " conditional(%a, %b, %b), branch_computations={%f, %g}\n  ROOT %d = " V " dot(%c, %c)\n}\n";
+
+static void test_branches(void **state) {
+  (void)state;
+  tesela_report *report = report_of(branch_text, strlen(branch_text), 1, &with_peak);
+  int64_t bytes[9];
+  check(tesela_report_timeline(report, 1, 9, bytes, NULL) == TESELA_OK, "a timeline");
+  /* a; b; f: p, x, y; g: p, y; c; d */
+  const int64_t expected[] = {0, 4096, 4096, 8192, 8192, 4096, 8192, 4096, 4096};
+  for (int i = 0; i < 9; i++) check(bytes[i] == expected[i], "instant %d: %" PRId64, i, bytes[i]);
+  tesela_report_destroy(report);
 }
 
 /* ---- buffers, spans, timeline ----------------------------------------------------------------------------- */
@@ -219,6 +244,7 @@ static void test_without_schedule(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_peaks),
+      cmocka_unit_test(test_branches),
       cmocka_unit_test(test_lives),
       cmocka_unit_test(test_without_schedule),
   };

@@ -446,7 +446,11 @@ tesela_status tesela_cute_parse(tesela_cute *out, const char *text, size_t lengt
                             .word = TESELA__BYTE_NAME,
                             .glue = TESELA__BYTE_LETTER},
                  .cute = &cute};
-  tesela_status status = cute_composition(&t);
+  tesela_status status = TESELA_OK;
+  if (tesela__read_peek(&t.reader) == '<')
+    status = tesela__read_fail(&t.reader, TESELA_E_SYNTAX, t.reader.at,
+                               "<...> is a tiler, which CuTe's operations take; expected a layout");
+  if (status == TESELA_OK) status = cute_composition(&t);
   if (status == TESELA_OK && tesela__read_peek(&t.reader) >= 0)
     status = tesela__read_unexpected(&t.reader, "the end of the layout", "");
   if (status == TESELA_OK) {
