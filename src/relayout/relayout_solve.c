@@ -98,7 +98,7 @@ static void add_column(tesela__job *job) {
 }
 
 /* Take the padding after the rows of the solver into job->tail, if it can write it. */
-static tesela_status take_tail(tesela__job *job, tesela_solver solver, tesela_error *err) {
+static tesela_status take_tail_of(tesela__job *job, tesela_solver solver, tesela_error *err) {
   const tesela__box *box = job->box;
   const uint64_t one = 1;
   if (job->bitwise || job->group > 1) return TESELA_OK;
@@ -158,7 +158,7 @@ tesela_status tesela__add_piece(tesela_plan *plan, tesela__box *box, bool fill, 
   tesela__verdict verdict[TESELA__N_SOLVERS] = {{0}};
   tesela_solver solver = choose_solver(&job, verdict);
   int64_t largest = plan->largest < 0 ? -1 : plan->piece[plan->largest].bytes;
-  tesela_status status = take_tail(&job, solver, err);
+  tesela_status status = take_tail_of(&job, solver, err);
   if (status == TESELA_OK) status = tesela__piece_build(&job, solver, err);
   if (status != TESELA_OK || plan->piece[plan->n_pieces - 1].bytes <= largest) return status;
   plan->largest = plan->n_pieces - 1;
