@@ -178,19 +178,6 @@ static void sort_offsets(int64_t *table, int64_t n) {
  * of 1 KiB, as ratio to memcpy: the next tile 0.46, 2 KiB 0.65, 4 KiB 0.92, 8 KiB and more 1.05. */
 enum { PIECE_AHEAD = 8192 };
 
-/* Short stretches at sorted offsets, many of which may be in one line: the offset of a line each, without those that are
- * between two others. Returns their number. */
-static int64_t lines_of_stretches(int64_t *to, const int64_t *table, int64_t n, int64_t bytes) {
-  int64_t count = 0;
-  for (int64_t i = 0; i < n; i++) {
-    int64_t at = table[i], end = table[i] + bytes - 1; /* the last byte */
-    if (count > 0 && at - to[count - 1] < TESELA__LINE) at = to[count - 1] + TESELA__LINE;
-    for (; at < end; at += TESELA__LINE) to[count++] = at;
-    if (count == 0 || to[count - 1] < end) to[count++] = end;
-  }
-  return count;
-}
-
 /* Set the stretches of src that a tile reads: one for each entry of B (of A, of each stream); neighbours are joined if
  * all stretches can be. */
 static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
@@ -222,16 +209,6 @@ static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
   bool even = n % joined == 0;
   for (int64_t i = 0; i < n && even; i++) even = table[i] == table[i - i % joined] + i % joined * bytes;
   if (!even) joined = 1;
-  if (joined * bytes <= TESELA__LINE) {
-    int64_t at = 0;
-    status = reserve_table(plan, 2 * n + 1, &at, err);
-    if (status != TESELA_OK) return status;
-    piece->n_prefetch =
-        (int32_t)lines_of_stretches(&plan->table[at], &plan->table[piece->prefetch], n, bytes);
-    piece->prefetch = at;
-    piece->prefetch_lines = 1;
-    return TESELA_OK;
-  }
   for (int64_t i = 0; i < n / joined; i++) table[i] = table[i * joined];
   piece->n_prefetch = (int32_t)(n / joined);
   piece->prefetch_lines = (int32_t)tesela__ceil_div(joined * bytes + TESELA__LINE - 1, TESELA__LINE);
@@ -243,6 +220,7 @@ static bool rows_meet(const tesela__builder *b) {
   enum { PAGE = 4096, FEW = 8, ROOM = 32 << 10 };
   const tesela__piece *piece = b->piece;
   if (!piece->stream || piece->padded || b->b.n == 0 || b->b.entries <= FEW) return false;
+  if (piece->width == 4 || piece->width == 8) return false; /* not worth it */
   return b->b.loop[0].n > FEW && b->b.loop[0].ss % PAGE == 0 &&
          b->a.entries * b->b.entries * piece->width <= ROOM;
 }

@@ -105,6 +105,17 @@ static void complete_lines(tesela__builder *b) {
   }
 }
 
+/* A transpose with few rows of dst makes up for it with long ones of src. */
+static void widen_rows(tesela__builder *b) {
+  tesela__tile_side *s = &b->a;
+  int64_t want = ENOUGH_BYTES / (b->b.entries * b->job->wd);
+  if (!side_is_cut(s) || s->n > 1 || want <= s->entries || b->job->random) return;
+  tesela__loop loop = s->loop[--s->n];
+  s->extent /= s->chunk;
+  s->entries = 1;
+  side_add(s, loop, want, 64 / b->job->wd);
+}
+
 /* A tile of a few short rows: add the loops with the shortest steps, as further rows. */
 static void take_more_rows(tesela__builder *b) {
   const tesela__box *box = b->job->box;
@@ -337,8 +348,6 @@ static void start_transpose(tesela__builder *b) {
   tesela__loop b_loop = job->box->loop[job->b];
   b_loop.n += job->tail / job->wd;
   if (job->tail) nb = b_loop.n;
-  if (job->ws && m == 1 && !job->random) /* few rows of dst make up for it with long ones of src */
-    na = tesela__max(na, ENOUGH_BYTES / (tesela__min(nb, b_loop.n) * job->wd));
   side_add(&b->a, job->box->loop[job->a], tesela__max(na, multiple), job->ws ? multiple : 64);
   side_add(&b->b, b_loop, tesela__max(nb, multiple), multiple);
   b->used[job->a] = b->used[job->b] = true;
@@ -377,6 +386,7 @@ void tesela__fit_tile(tesela__builder *b, tesela_solver solver) {
   if (grows) {
     int64_t streams = solver == TESELA_SOLVER_DEINTERLEAVE ? b->piece->rows.k : 1;
     grow_side(b, &b->b, false, b->target.out); /* first: a loop that both sides can use is better here */
+    if (blocks) widen_rows(b);
     if (blocks && !job->fill && !job->apart && job->wd > 1) complete_lines(b);
     if (!job->fill && solver != TESELA_SOLVER_STRIDED && !job->apart) grow_side(b, &b->a, true, b->target.in);
     if (!blocks) grow_side(b, &b->b, false, b->target.total / (b->a.entries * streams));

@@ -105,8 +105,8 @@ static tesela_status take_tail_of(tesela__job *job, tesela_solver solver, tesela
   if (solver == TESELA_SOLVER_TRANSPOSE) {
     int64_t row = box->loop[job->b].n * job->wd;
     int64_t most = job->conversion || job->apart ? 64 * job->wd
-                   : job->wd == 1                ? MOST_COLUMN / 2
-                                                 : MOST_COLUMN;
+                   : job->plan->stream           ? MOST_COLUMN / (job->wd == 1 ? 2 : 1)
+                                                 : tesela__ceil_div(row, TESELA__LINE) * TESELA__LINE;
     return tesela__take_padding(job, one << job->b, row, job->wd, most, err);
   }
   if (job->conversion) return TESELA_OK;

@@ -154,8 +154,8 @@ static const int64_t *with_padding(const tesela__worker *w, const unsigned char 
   return to;
 }
 
-/* Transpose all blocks of columns a .. a+n-1, n at most a block. */
-static void blocks_along(tesela__worker *w, const block_source *s, int64_t a, int32_t n, unsigned char *dst,
+/* Transpose all blocks of columns a .. a+n-1, n at most a block; some rows are padding or do not follow each other in dst. */
+static void blocks_apart(tesela__worker *w, const block_source *s, int64_t a, int32_t n, unsigned char *dst,
                          const int64_t *dst_off, bool stream) {
   const tesela__piece *piece = w->piece;
   const int64_t *db = &w->plan->table[piece->db];
@@ -173,11 +173,32 @@ static void blocks_along(tesela__worker *w, const block_source *s, int64_t a, in
     }
 }
 
+/* The same for rows without padding that follow each other. */
+static void blocks_along(tesela__worker *w, const block_source *s, int64_t a, int32_t n, unsigned char *dst,
+                         const int64_t *dst_off, bool stream) {
+  const tesela__piece *piece = w->piece;
+  int32_t block = piece->block;
+  const unsigned char *src = s->src + a * piece->width;
+  for (int64_t b = 0; b < s->rows; b += block) {
+    int32_t rows = (int32_t)tesela__min(block, s->rows - b);
+    piece->transpose_fn(dst + b * piece->width, dst_off, src, s->src_off + b, rows, n,
+                        stream && rows == block);
+    tesela__prefetch_some(&w->prefetch);
+  }
+}
+
+static bool are_apart(const block_source *s) { return s->padded || s->dense < s->rows; }
+
 static void blocks_direct(tesela__worker *w, const block_source *s, unsigned char *dst) {
-  bool stream = w->store == TESELA__STORE_STREAM;
+  bool stream = w->store == TESELA__STORE_STREAM, apart = are_apart(s);
   int32_t block = w->piece->block;
-  for (int64_t a = 0; a < s->cols; a += block)
-    blocks_along(w, s, a, (int32_t)tesela__min(block, s->cols - a), dst, s->dst_off + a, stream);
+  for (int64_t a = 0; a < s->cols; a += block) {
+    int32_t n = (int32_t)tesela__min(block, s->cols - a);
+    if (apart)
+      blocks_apart(w, s, a, n, dst, s->dst_off + a, stream);
+    else
+      blocks_along(w, s, a, n, dst, s->dst_off + a, stream);
+  }
 }
 
 /* ---- staging ----------------------------------------------------------------------------------------------- */
@@ -211,8 +232,14 @@ typedef struct staged_rows {
 static void stage_blocks(tesela__worker *w, const block_source *s, const staged_rows *r,
                          const int64_t *phase_off) {
   int32_t block = w->piece->block;
-  for (int64_t i = 0; i < r->n; i += block)
-    blocks_along(w, s, r->a + i, (int32_t)tesela__min(block, r->n - i), w->stage, phase_off + i, false);
+  bool apart = are_apart(s);
+  for (int64_t i = 0; i < r->n; i += block) {
+    int32_t n = (int32_t)tesela__min(block, r->n - i);
+    if (apart)
+      blocks_apart(w, s, r->a + i, n, w->stage, phase_off + i, false);
+    else
+      blocks_along(w, s, r->a + i, n, w->stage, phase_off + i, false);
+  }
 }
 
 static void stage_rows(tesela__worker *w, const tesela__tile *tile, const staged_rows *r,
@@ -248,18 +275,19 @@ static void tile_staged(tesela__worker *w, const tesela__tile *tile, const block
   int64_t most = s ? tesela__max(1, piece->block / r.row) : tesela__max(1, TESELA__LINE / r.row);
   most = tesela__min(most, TESELA__STAGE / r.pitch) * r.row;
   for (r.a = 0; r.a < na; r.a += r.n) {
+    unsigned char *stage = w->stage, *carried = carry;
     r.n = tesela__min(most, na - r.a);
-    for (int64_t i = 0; i < r.n; i += r.row) {
+    for (int64_t i = 0; i < r.n; i += r.row, stage += r.pitch, carried += carry ? TESELA__LINE : 0) {
       const int64_t *row = da + r.a + i;
-      int64_t at = i / r.row * r.pitch, phase = (int64_t)((uintptr_t)(tile->dst + row[0]) % TESELA__LINE);
-      for (int64_t k = 0; k < r.row; k++) phase_off[i + k] = at + phase + row[k] - row[0];
-      if (carry && !tile->begins)
-        memcpy(w->stage + at, carry + (r.a + i) / r.row * TESELA__LINE, TESELA__LINE);
+      int64_t phase = (int64_t)((uintptr_t)(tile->dst + row[0]) % TESELA__LINE);
+      int64_t at = stage - w->stage + phase - row[0];
+      for (int64_t k = 0; k < r.row; k++) phase_off[i + k] = at + row[k];
+      if (carry && !tile->begins) memcpy(stage, carried, TESELA__LINE);
     }
     s ? stage_blocks(w, s, &r, phase_off) : stage_rows(w, tile, &r, phase_off);
-    for (int64_t i = 0; i < r.n; i += r.row)
-      flush_row(tile, tile->dst + da[r.a + i], w->stage + i / r.row * r.pitch, bytes,
-                carry ? carry + (r.a + i) / r.row * TESELA__LINE : NULL, piece->stream_fn);
+    stage = w->stage;
+    for (int64_t i = 0; i < r.n; i += r.row, stage += r.pitch, carry += carry ? TESELA__LINE : 0)
+      flush_row(tile, tile->dst + da[r.a + i], stage, bytes, carry, piece->stream_fn);
   }
 }
 
