@@ -99,7 +99,8 @@ tesela_status tesela__take_padding(tesela__job *job, uint64_t row_loops, int64_t
   padding_match match;
   while (find_padding(job, row_loops, row + job->tail, &match)) {
     int64_t bytes = match.bytes, room = most - row - job->tail, element = job->plan->dst.bits;
-    if (bytes > room && match.run >= 0 && element >= 8) { /* up to the end of the line */
+    if (bytes > room && match.run >= 0 && element >= 8 &&
+        tesela__may_stream(job)) { /* up to the end of the line */
       bytes = -(row + job->tail) & (TESELA__LINE - 1);
       match.n[match.run] = bytes * 8 / element;
     }

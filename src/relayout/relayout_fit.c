@@ -387,7 +387,7 @@ void tesela__fit_tile(tesela__builder *b, tesela_solver solver) {
     int64_t streams = solver == TESELA_SOLVER_DEINTERLEAVE ? b->piece->rows.k : 1;
     grow_side(b, &b->b, false, b->target.out); /* first: a loop that both sides can use is better here */
     if (blocks) widen_rows(b);
-    if (blocks && !job->fill && !job->apart && job->wd > 1) complete_lines(b);
+    if (blocks && !job->fill && !job->apart && job->wd > 1 && tesela__may_stream(job)) complete_lines(b);
     if (!job->fill && solver != TESELA_SOLVER_STRIDED && !job->apart) grow_side(b, &b->a, true, b->target.in);
     if (!blocks) grow_side(b, &b->b, false, b->target.total / (b->a.entries * streams));
   }

@@ -86,11 +86,24 @@ enum {
   MOST_COLUMN = 512
 }; /* bytes of a row with its padding; of a dst row of a transpose */
 
+/* Most bytes of a dst row of a transpose, `row` bytes long, with padding: in the cache those of its lines, as fills are fast there. */
+static int64_t most_of_column(const tesela__job *job, int64_t row) {
+  if (!tesela__may_stream(job)) return tesela__ceil_div(row, TESELA__LINE) * TESELA__LINE;
+  if (job->conversion || job->apart) return 64 * job->wd;
+  return job->wd == 1 ? MOST_COLUMN / 2 : MOST_COLUMN;
+}
+
+/* Bytes of padding after dst rows of a transpose that consist of `row_loops`, if it will write them; else 0. */
+static int64_t padding_of_column(const tesela__job *job, uint64_t row_loops, int64_t row) {
+  int64_t bytes = tesela__padding_behind(job, row_loops, row);
+  return tesela__may_stream(job) || row + bytes <= most_of_column(job, row) ? bytes : 0;
+}
+
 /* Where dst has padding after single elements: a loop of one of these, as the dst side of a transpose. */
 static void add_column(tesela__job *job) {
   tesela__box *box = job->box;
   if (job->bitwise || job->group > 1 || job->shared >= 0 || job->a < 0 || job->b >= 0) return;
-  if (box->n_loops == TESELA__MAX_LOOPS || tesela__padding_behind(job, 0, job->wd) == 0) return;
+  if (box->n_loops == TESELA__MAX_LOOPS || padding_of_column(job, 0, job->wd) == 0) return;
   memmove(box->loop + 1, box->loop, (size_t)box->n_loops++ * sizeof box->loop[0]);
   box->loop[0] = (tesela__loop){1, 0, job->wd};
   job->a++;
@@ -104,10 +117,7 @@ static tesela_status take_tail_of(tesela__job *job, tesela_solver solver, tesela
   if (job->bitwise || job->group > 1) return TESELA_OK;
   if (solver == TESELA_SOLVER_TRANSPOSE) {
     int64_t row = box->loop[job->b].n * job->wd;
-    int64_t most = job->conversion || job->apart ? 64 * job->wd
-                   : job->plan->stream           ? MOST_COLUMN / (job->wd == 1 ? 2 : 1)
-                                                 : tesela__ceil_div(row, TESELA__LINE) * TESELA__LINE;
-    return tesela__take_padding(job, one << job->b, row, job->wd, most, err);
+    return tesela__take_padding(job, one << job->b, row, job->wd, most_of_column(job, row), err);
   }
   if (job->conversion) return TESELA_OK;
   if (solver == TESELA_SOLVER_INTERLEAVE)
@@ -154,7 +164,7 @@ tesela_status tesela__add_piece(tesela_plan *plan, tesela__box *box, bool fill, 
   if (fill) return tesela__piece_build(&job, TESELA_SOLVER_ROWS, err);
   add_column(&job);
   if (!job.bitwise && job.group == 1 && job.shared < 0 && job.b >= 0)
-    job.behind = tesela__padding_behind(&job, (uint64_t)1 << job.b, box->loop[job.b].n * job.wd);
+    job.behind = padding_of_column(&job, (uint64_t)1 << job.b, box->loop[job.b].n * job.wd);
   tesela__verdict verdict[TESELA__N_SOLVERS] = {{0}};
   tesela_solver solver = choose_solver(&job, verdict);
   int64_t largest = plan->largest < 0 ? -1 : plan->piece[plan->largest].bytes;

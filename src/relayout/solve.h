@@ -23,6 +23,9 @@ typedef struct tesela__job {
   uint64_t *random; /* of options.shuffle; or NULL */
 } tesela__job;
 
+/* May stores of a piece go past the cache, where lines should be written whole? */
+static inline bool tesela__may_stream(const tesela__job *job) { return job->plan->stream || job->random; }
+
 /* The loop of a box with these steps, of several the longest; or -1. A step of -1 means any step. */
 int32_t tesela__find_loop(const tesela__box *box, int64_t ss, int64_t ds);
 void tesela__drop_loop(tesela__box *box, int32_t i);
