@@ -220,7 +220,7 @@ static bool rows_meet(const tesela__builder *b) {
   enum { PAGE = 4096, FEW = 8, ROOM = 32 << 10 };
   const tesela__piece *piece = b->piece;
   if (!piece->stream || piece->padded || b->b.n == 0 || b->b.entries <= FEW) return false;
-  if (piece->width == 4 || piece->width == 8) return false; /* not worth it */
+  if (piece->width > 2) return false; /* a block has few rows */
   return b->b.loop[0].n > FEW && b->b.loop[0].ss % PAGE == 0 &&
          b->a.entries * b->b.entries * piece->width <= ROOM;
 }

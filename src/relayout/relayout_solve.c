@@ -93,10 +93,14 @@ static int64_t most_of_column(const tesela__job *job, int64_t row) {
   return job->wd == 1 ? MOST_COLUMN / 2 : MOST_COLUMN;
 }
 
-/* Bytes of padding after dst rows of a transpose that consist of `row_loops`, if it will write them; else 0. */
+/* Bytes of padding after dst rows of a transpose that consist of `row_loops`, if the next row follows them and the transpose will
+ * write them; else 0. */
 static int64_t padding_of_column(const tesela__job *job, uint64_t row_loops, int64_t row) {
   int64_t bytes = tesela__padding_behind(job, row_loops, row);
-  return tesela__may_stream(job) || row + bytes <= most_of_column(job, row) ? bytes : 0;
+  if (!tesela__may_stream(job) && row + bytes > most_of_column(job, row)) return 0;
+  for (int32_t i = 0; i < job->box->n_loops; i++)
+    if (!(row_loops >> i & 1) && job->box->loop[i].ds == row + bytes) return bytes;
+  return 0;
 }
 
 /* Where dst has padding after single elements: a loop of one of these, as the dst side of a transpose. */
@@ -117,6 +121,7 @@ static tesela_status take_tail_of(tesela__job *job, tesela_solver solver, tesela
   if (job->bitwise || job->group > 1) return TESELA_OK;
   if (solver == TESELA_SOLVER_TRANSPOSE) {
     int64_t row = box->loop[job->b].n * job->wd;
+    if (padding_of_column(job, one << job->b, row) == 0) return TESELA_OK;
     return tesela__take_padding(job, one << job->b, row, job->wd, most_of_column(job, row), err);
   }
   if (job->conversion) return TESELA_OK;
