@@ -423,6 +423,7 @@
 #include "relayout/in_place_strips.c"
 #include "relayout/measure.c"
 #include "relayout/move.c"
+#include "relayout/padding.c"
 #include "relayout/part.c"
 #include "relayout/part_side.c"
 #include "relayout/piece.c"
