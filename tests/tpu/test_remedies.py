@@ -25,7 +25,7 @@ def test_arguments(ask, seed):
     exact = 0
     for _ in range(PROGRAMS):
         target = pick.choice(sorted(tpu_compiler.TOPOLOGIES))
-        dims = tuple(pick.choice((3, 5, 12, 24, 40, 200, 1000, 4096, 30000)) for _ in range(pick.choice((2, 2, 3))))
+        dims = tuple(pick.choice((3, 5, 12, 24, 40, 200, 1000, 4096)) for _ in range(pick.choice((2, 2, 3))))
         order = list(range(len(dims)))
         pick.shuffle(order)
         kind = pick.choice(("f32", "bf16", "s8"))
