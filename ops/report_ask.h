@@ -157,6 +157,8 @@ tesela_status report_put_since(tesela_sink *out, const report_ask *ask);
 
 /* TESELA_OK or TESELA_E_MEMORY. */
 tesela_status report_put_answer(tesela_sink *out, const report_ask *ask);
+/* The member `allocator` of a section; none without one. */
+void report_put_pool(tesela_sink *out, const report_ask *ask, const tesela_report_pool *pool);
 /* The members `peak` and, if it is asked for, `lives`. */
 tesela_status report_put_peak(tesela_sink *out, const report_ask *ask);
 

@@ -216,6 +216,7 @@ static void put_section(tesela_sink *j, const report_ask *ask, const tesela_repo
     if (section->figure[f].text[0])
       tesela_put_key_text(j, tesela_report_figure_name((tesela_report_figure)f), section->figure[f].text);
   tesela_put_end(j);
+  report_put_pool(j, ask, section->pool);
   tesela_put_end(j);
 }
 

@@ -27,6 +27,8 @@ void report_say_rows_left(const report_view *view);
 bool report_print_people(const report_view *view);
 /* report_peak_text.c: the headline of HLO text; the bytes over time. */
 void report_print_peak(const report_view *view);
+/* report_pool_text.c: an allocator at run time; NULL: nothing */
+void report_print_pool(const report_view *view, const tesela_report_pool *pool);
 /* report_records_text.c */
 void report_print_records(const report_view *view);
 bool report_print_timeline(const report_view *view);

@@ -90,7 +90,31 @@ extern "C" {
   X(TESELA_REPORT_MOST_IN_USE, "most_in_use", "in use at most")            \
   X(TESELA_REPORT_UNUSED, "reserved_unused", "reserved and unused")        \
   X(TESELA_REPORT_BEFORE, "before", "before rematerialization")            \
-  X(TESELA_REPORT_CONSTANTS, "constants", "constants")
+  X(TESELA_REPORT_CONSTANTS, "constants", "constants")                     \
+  X(TESELA_REPORT_PROCESS, "process", "in use by the process")             \
+  X(TESELA_REPORT_PRIVATE, "private_pools", "in private pools")            \
+  X(TESELA_REPORT_ALLOWED, "allowed", "allowed")
+
+/* Lines under "Stats:" in the dump of an allocator. symbol, name in JSON, word */
+#define TESELA_REPORT_STAT_MAP(X)                                             \
+  X(TESELA_REPORT_STAT_LIMIT, "limit_bytes", "Limit:")                        \
+  X(TESELA_REPORT_STAT_IN_USE, "in_use_bytes", "InUse:")                      \
+  X(TESELA_REPORT_STAT_MOST, "most_in_use_bytes", "MaxInUse:")                \
+  X(TESELA_REPORT_STAT_ALLOCATIONS, "allocations", "NumAllocs:")              \
+  X(TESELA_REPORT_STAT_LARGEST, "largest_allocation_bytes", "MaxAllocSize:")  \
+  X(TESELA_REPORT_STAT_RESERVED, "reserved_bytes", "Reserved:")               \
+  X(TESELA_REPORT_STAT_MOST_RESERVED, "most_reserved_bytes", "PeakReserved:") \
+  X(TESELA_REPORT_STAT_LARGEST_FREE, "largest_free_block_bytes", "LargestFreeBlock:")
+
+/* Why an allocator refused a request. symbol, name in JSON, meaning */
+#define TESELA_REPORT_REFUSAL_MAP(X)                                                                  \
+  X(TESELA_REPORT_REFUSAL_UNKNOWN, "unknown", "the text does not tell")                               \
+  X(TESELA_REPORT_FRAGMENTED, "fragmented", "enough is free, but in pieces that are too small")       \
+  X(TESELA_REPORT_REGIONS, "regions", "enough is free, but in several regions that cannot be joined") \
+  X(TESELA_REPORT_OUTSIDE, "outside", "the device has no more memory, though the limit allows it")    \
+  X(TESELA_REPORT_FULL, "full", "too little is free")                                                 \
+  X(TESELA_REPORT_NEVER, "never", "more than the allocator may ever have")                            \
+  X(TESELA_REPORT_FITS, "fits", "a free chunk is large enough: the dump shows another instant")
 
 /* Notes that a reader of the answer needs. symbol, code in JSON, loud: it changes what the figures
  * mean. */
@@ -132,6 +156,12 @@ typedef enum tesela_report_figure {
 typedef enum tesela_report_note_kind {
   TESELA_REPORT_NOTE_MAP(TESELA__ROW) TESELA_REPORT_N_NOTES
 } tesela_report_note_kind;
+typedef enum tesela_report_stat {
+  TESELA_REPORT_STAT_MAP(TESELA__ROW) TESELA_REPORT_N_STATS
+} tesela_report_stat;
+typedef enum tesela_report_refusal {
+  TESELA_REPORT_REFUSAL_MAP(TESELA__ROW) TESELA_REPORT_N_REFUSALS
+} tesela_report_refusal;
 #undef TESELA__ROW
 
 /// The name in JSON: "memory_report", "copy", "hlo_temp". Static text; NULL for a number outside the list.
@@ -140,6 +170,9 @@ TESELA_API const char *tesela_report_role_name(tesela_report_role role);
 TESELA_API const char *tesela_report_figure_name(tesela_report_figure figure);
 /// The words for people: "HLO temp unpadded".
 TESELA_API const char *tesela_report_figure_text(tesela_report_figure figure);
+/// "limit_bytes"; "fragmented".
+TESELA_API const char *tesela_report_stat_name(tesela_report_stat stat);
+TESELA_API const char *tesela_report_refusal_name(tesela_report_refusal refusal);
 
 /// A number as the compiler printed it.
 typedef struct tesela_report_printed {
@@ -211,6 +244,57 @@ typedef struct tesela_report_array {
   bool granule;    ///< a scalar or tuple table that the allocator rounded up to its least allocation
 } tesela_report_array;
 
+/// Chunks of one size that an allocator has given away: "145 Chunks of size 256".
+typedef struct tesela_report_chunks {
+  int64_t bytes, count; ///< of one chunk; how many
+  const char *op;       ///< the operation of the first, where the dump names it; ""
+} tesela_report_chunks;
+
+/// A bin of the BFC allocator: chunks of `from_bytes` up to the next bin. The figures are as printed, rounded.
+typedef struct tesela_report_bin {
+  int64_t from_bytes, chunks, in_use;               ///< numbers of chunks, and of those in use
+  tesela_report_printed allocated, used, requested; ///< all chunks; those in use; what was asked for
+} tesela_report_bin;
+
+/// A cell of PyTorch's memory_summary(): "12345 MiB" means 12345 * 2^20 <= true value < 12346 * 2^20.
+typedef struct tesela_report_cell {
+  char text[16];       ///< as printed
+  int64_t value, step; ///< value <= true value < value + step; -1 and 0 if it is missing
+} tesela_report_cell;
+
+/// A row of it.
+typedef struct tesela_report_metric {
+  const char *name; ///< as memory_stats() has it: "allocated_bytes", "segment"
+  const char *pool; ///< "all", "large_pool", "small_pool"
+  bool bytes;       ///< bytes; else a number of blocks
+  tesela_report_cell now, peak, allocated, freed;
+} tesela_report_metric;
+
+/// An allocator at run time: what its message, its dump or its summary says. Bytes and numbers are -1 where the text lacks them.
+///
+/// Example: "ran out of memory trying to allocate 512.00MiB", and a dump with free chunks of 300 MiB and 200 MiB in one region and of
+/// 100 MiB in another: requested_bytes 536870912, free_chunks 3, free_bytes 629145600, largest_free_bytes 314572800,
+/// region_free_bytes 524288000, why TESELA_REPORT_REGIONS: not even a region without fragments could hold it.
+typedef struct tesela_report_pool {
+  tesela_report_refusal why;
+  char words[320], instead[200];   ///< one sentence with the figures; what helps; "" if `why` is not known
+  int64_t requested_bytes;         ///< rounded up by the allocator where it says so
+  int64_t limit_bytes, pool_bytes; ///< that it may have; that it has from the device
+  int64_t in_use_bytes, in_use_chunks;
+  int64_t free_bytes, free_chunks;    ///< in the pool
+  int64_t largest_free_bytes;         ///< the largest piece; if !largest_known at most this
+  int64_t region_free_bytes, regions; ///< the most that is free in one region
+  bool largest_known;
+  bool
+      exact; ///< from a list of chunks that agrees with bins, sizes and Stats; else rounded, or without bins to compare with
+  int64_t device, ooms, retries; ///< of PyTorch's summary
+  int64_t stat[TESELA_REPORT_N_STATS];
+  int64_t n_bins, n_sizes, n_metrics;
+  const tesela_report_bin *bin;     ///< those with chunks
+  const tesela_report_chunks *size; ///< in use; the sizes that take most first
+  const tesela_report_metric *metric;
+} tesela_report_pool;
+
 /// One memory report, or one HLO module (or the instructions outside any). Texts are owned by the report.
 typedef struct tesela_report_section {
   tesela_report_source source;
@@ -225,6 +309,7 @@ typedef struct tesela_report_section {
       argument_data_bytes;                               ///< from entry_computation_layout; n is -1 without
   int64_t n_results, result_bytes, result_data_bytes;    ///< likewise
   tesela_report_printed figure[TESELA_REPORT_N_FIGURES]; ///< the compiler's figures
+  const tesela_report_pool *pool;                        ///< of an allocator at run time; else NULL
 } tesela_report_section;
 
 /// One kind of note, with its number of cases and the first of them.
