@@ -517,6 +517,7 @@
 #include "solve/assign/eliminate.c"
 #include "solve/assign/least.c"
 #include "solve/assign/local.c"
+#include "solve/assign/smooth.c"
 #include "xla/align.c"
 #include "xla/bitcast.c"
 #include "xla/choose.c"

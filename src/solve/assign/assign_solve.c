@@ -23,8 +23,9 @@ enum {
   SOLVE_LEAF = 1 << 19,     /* at the end of a branch of the search */
   SOLVE_SWEEPS = 400,
   SOLVE_ROUND_EVERY = 8, /* sweeps between answers, and between tests of progress */
-  SOLVE_FORESTS = 24,    /* rounds of local search from each rounded answer */
-  SOLVE_PATIENCE = 200,  /* rounds without a better answer before it ends */
+  SOLVE_LOCAL = 1 << 26, /* costs examined by local search from an answer, at most */
+  SOLVE_PATIENCE = 20,   /* kicks without a better answer before a search */
+  SOLVE_STUBBORN = 2000, /* the same after a search that did not end */
   SOLVE_EFFORT = 1000000,
   SOLVE_WORK_PER_NODE = 1000, /* costs examined for one unit of effort, on average */
   SOLVE_SUMS_PER_WORK = 4,    /* sums of elimination that take as long as one of them */
@@ -34,9 +35,9 @@ static const int64_t SOLVE_SWEEP_WORK = (int64_t)1 << 30;
 /* ---- answers to one part -------------------------------------------------------------------------------------- */
 
 /* Improve `trial` and keep it if it is better. */
-static tesela_status solve_try(const tesela__assign_graph *g, int32_t rounds, int32_t *trial, int64_t *work,
-                               tesela__assign_answer *x) {
-  const tesela_status status = tesela__assign_improve(g, rounds, trial, work);
+static tesela_status solve_try(tesela__assign_run *run, const tesela__assign_graph *g, int32_t kicks,
+                               int64_t most, int32_t *trial, int64_t *work, tesela__assign_answer *x) {
+  const tesela_status status = tesela__assign_improve(run, g, kicks, most, trial, work);
   if (status != TESELA_OK) return status;
   const tesela__key sum = tesela__assign_sum(g, trial);
   if (sum >= x->upper) return TESELA_OK;
@@ -45,11 +46,25 @@ static tesela_status solve_try(const tesela__assign_graph *g, int32_t rounds, in
   return TESELA_OK;
 }
 
-/* Sweep while that improves the bound; look for better answers at intervals. */
-static tesela_status solve_bound(tesela__assign_run *run, tesela__assign_bound *b, tesela__assign_answer *x) {
-  const tesela__assign_graph *g = b->g;
+/* Improve the answer, if there is one and it is not proven. */
+static tesela_status solve_kick(tesela__assign_run *run, const tesela__assign_graph *g, int32_t kicks,
+                                int64_t most, int64_t *work, tesela__assign_answer *x) {
+  if (tesela__assign_is_closed(run, x) || tesela__key_is_infinite(x->upper)) return TESELA_OK;
   tesela__assign_pool pool = {.allocator = g->pool.allocator};
   int32_t *trial = tesela__assign_take(&pool, g->n_nodes, sizeof *trial);
+  tesela_status status = TESELA_E_MEMORY;
+  if (trial) {
+    memcpy(trial, x->state, (size_t)g->n_nodes * sizeof *trial);
+    status = solve_try(run, g, kicks, most, trial, work, x);
+  }
+  tesela__assign_give_back(&pool);
+  return status;
+}
+
+/* Sweep while that improves the bound; look for better answers at intervals. */
+static tesela_status solve_sweep(tesela__assign_run *run, tesela__assign_bound *b, tesela__assign_answer *x) {
+  tesela__assign_pool pool = {.allocator = b->g->pool.allocator};
+  int32_t *trial = tesela__assign_take(&pool, b->g->n_nodes, sizeof *trial);
   tesela_status status = trial ? TESELA_OK : TESELA_E_MEMORY;
   tesela__key before = b->base;
   int32_t next = SOLVE_ROUND_EVERY;
@@ -62,18 +77,22 @@ static tesela_status solve_bound(tesela__assign_run *run, tesela__assign_bound *
     if (k + 1 == next) { /* at 8, 16, 32, ... */
       next *= 2;
       tesela__assign_round(b, trial);
-      status = solve_try(g, SOLVE_FORESTS, trial, &b->work, x);
+      status = solve_try(run, b->g, 0, SOLVE_LOCAL, trial, &b->work, x);
     }
     const tesela__key open = x->upper - b->base;
     if (tesela__assign_is_closed(run, x) || b->base - before <= open / 1000) break;
     before = b->base;
   }
-  if (status == TESELA_OK && !tesela__assign_is_closed(run, x) && !tesela__key_is_infinite(x->upper)) {
-    memcpy(trial, x->state, (size_t)g->n_nodes * sizeof *trial);
-    status = solve_try(g, SOLVE_PATIENCE, trial, &b->work, x);
-  }
   tesela__assign_give_back(&pool);
   return status;
+}
+
+/* Sweeps from a smooth bound, and kicks, where sweeps alone leave a gap. */
+static tesela_status solve_harder(tesela__assign_run *run, tesela__assign_bound *b,
+                                  tesela__assign_answer *x) {
+  tesela_status status = tesela__assign_smooth(b);
+  if (status == TESELA_OK) status = solve_sweep(run, b, x);
+  return status == TESELA_OK ? solve_kick(run, b->g, SOLVE_PATIENCE, SOLVE_LOCAL, &b->work, x) : status;
 }
 
 /* ---- parts of a graph ----------------------------------------------------------------------------------------- */
@@ -101,6 +120,17 @@ static tesela_status solve_begin(tesela__assign_run *run, const tesela__assign_g
   return TESELA_OK;
 }
 
+/* Search with half of the effort that is left; if that does not end, improve the answer with the rest. */
+static tesela_status solve_search(tesela__assign_run *run, tesela__assign_bound *b,
+                                  tesela__assign_answer *x) {
+  const int64_t most = run->most_work;
+  run->most_work -= (most - run->work) / 2;
+  tesela_status status = tesela__assign_search(run, b, x);
+  run->most_work = most;
+  if (status != TESELA_OK || run->stopped) return status;
+  return solve_kick(run, b->g, SOLVE_STUBBORN, most - run->work, &run->work, x);
+}
+
 /* Eliminate, or search. */
 static tesela_status solve_finish(tesela__assign_run *run, const tesela__assign_graph *g,
                                   tesela__assign_answer *x) {
@@ -109,8 +139,9 @@ static tesela_status solve_finish(tesela__assign_run *run, const tesela__assign_
   if (tesela__assign_asked(run)) return TESELA_E_STOPPED;
   tesela_status status = solve_begin(run, g, solve_sums(run), x, &b, &done);
   if (status != TESELA_OK || done) return status;
-  status = solve_bound(run, &b, x);
-  if (status == TESELA_OK && !tesela__assign_is_closed(run, x)) status = tesela__assign_search(run, &b, x);
+  status = solve_sweep(run, &b, x);
+  if (status == TESELA_OK && !tesela__assign_is_closed(run, x)) status = solve_harder(run, &b, x);
+  if (status == TESELA_OK && !tesela__assign_is_closed(run, x)) status = solve_search(run, &b, x);
   tesela__assign_bound_end(&b);
   return status;
 }
@@ -123,7 +154,7 @@ static tesela_status solve_part(tesela__assign_run *run, tesela__assign_graph *g
   if (tesela__assign_asked(run)) return TESELA_E_STOPPED;
   tesela_status status = solve_begin(run, g, SOLVE_CHEAP, x, &b, &done);
   if (status != TESELA_OK || done) return status;
-  status = solve_bound(run, &b, x);
+  status = solve_sweep(run, &b, x);
   const bool closed = status == TESELA_OK && tesela__assign_is_closed(run, x);
   if (status == TESELA_OK && !closed) tesela__assign_commit(&b, g);
   tesela__assign_bound_end(&b);
