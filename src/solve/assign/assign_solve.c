@@ -92,7 +92,8 @@ static tesela_status solve_harder(tesela__assign_run *run, tesela__assign_bound 
                                   tesela__assign_answer *x) {
   tesela_status status = tesela__assign_smooth(b);
   if (status == TESELA_OK) status = solve_sweep(run, b, x);
-  return status == TESELA_OK ? solve_kick(run, b->g, SOLVE_PATIENCE, SOLVE_LOCAL, &b->work, x) : status;
+  const int64_t most = tesela__min((run->most_work - run->work) / 8, SOLVE_LOCAL);
+  return status == TESELA_OK ? solve_kick(run, b->g, SOLVE_PATIENCE, most, &b->work, x) : status;
 }
 
 /* ---- parts of a graph ----------------------------------------------------------------------------------------- */
