@@ -509,6 +509,7 @@
 #include "solve/arena/sweep.c"
 #include "solve/assign/assign_graph.c"
 #include "solve/assign/assign_order.c"
+#include "solve/assign/assign_part.c"
 #include "solve/assign/assign_problem.c"
 #include "solve/assign/assign_reduce.c"
 #include "solve/assign/assign_search.c"

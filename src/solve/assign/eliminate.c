@@ -14,7 +14,7 @@
  */
 #include "solve/assign/work.h"
 
-enum { ELIMINATE_STATES = UINT16_MAX + 1, ELIMINATE_CUT = 16, ELIMINATE_SMALL = 1 << 16 };
+enum { ELIMINATE_STATES = UINT16_MAX + 1, ELIMINATE_CUT = 16, ELIMINATE_SMALL = 1 << 12 };
 #define ELIMINATE_BYTES ((int64_t)1 << 28)
 
 /* A table over the states of a node and of some in its scope. */

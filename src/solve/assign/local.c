@@ -17,10 +17,10 @@
 #include "solve/assign/work.h"
 
 enum {
-  LOCAL_BALL = 40,
-  LOCAL_REGION = 200,
-  LOCAL_KICK = 16, /* nodes of a region for each ball of a kick */
-  LOCAL_LOUD = 3,  /* added costs are below 2^3 times that of an edge */
+  LOCAL_BALL = 30,
+  LOCAL_REGION = 480, /* at most; at least a quarter of it */
+  LOCAL_KICK = 16,    /* nodes of a region for each ball of a kick */
+  LOCAL_LOUD = 3,     /* added costs are below 2^3 times that of an edge */
   LOCAL_LOUDEST = 106,
   LOCAL_SUMS = 1 << 15, /* of one elimination; more if single edges need them */
 };
@@ -228,7 +228,7 @@ static tesela_status local_descend(local_search *l, int64_t most) {
 
 static tesela_status local_kick(local_search *l) {
   tesela_status status = TESELA_OK;
-  local_grow(l, local_draw(l, l->g->n_nodes), LOCAL_REGION);
+  local_grow(l, local_draw(l, l->g->n_nodes), LOCAL_REGION / 4 + local_draw(l, LOCAL_REGION * 3 / 4));
   const int32_t n = l->n;
   memcpy(l->region, l->ball, (size_t)n * sizeof *l->region);
   for (int32_t k = 0; k < n && status == TESELA_OK; k += LOCAL_KICK)

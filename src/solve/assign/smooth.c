@@ -20,6 +20,7 @@ enum {
   SMOOTH_FIRST = 2,   /* T is 2^-2 of the cost of an edge at first ... */
   SMOOTH_LAST = 12,   /* ... and 2^-12 at last */
   SMOOTH_SWEEPS = 32, /* with each T, back and forth */
+  SMOOTH_WORK = 4,    /* costs that a sweep could examine instead of one here */
   SMOOTH_ONE = 20,    /* weights are fractions of 2^20 */
 };
 static const int64_t SMOOTH_FORBIDDEN = INT64_MAX / 4;
@@ -90,7 +91,7 @@ static void smooth_send(smoother *s, int32_t v, int32_t half) {
   }
   for (int32_t j = 0; j < g->node[tie.node].n; j++)
     to[j] = tesela__min(to[j] - least, (int64_t)1 << SMOOTH_MOST);
-  s->b->work += 4 * (int64_t)g->node[v].n * g->node[tie.node].n;
+  s->b->work += SMOOTH_WORK * (int64_t)g->node[v].n * g->node[tie.node].n;
 }
 
 /* As in tesela__assign_sweep, one way. */
@@ -111,7 +112,17 @@ static void smooth_pass(smoother *s, bool ahead) {
   }
 }
 
-tesela_status tesela__assign_smooth(tesela__assign_bound *b) {
+/* The passes that are to be made with each T. */
+static int64_t smooth_passes(const tesela__assign_graph *g, int64_t most) {
+  int64_t work = 1;
+  for (int32_t e = 0; e < g->n_edges; e++)
+    work += SMOOTH_WORK * (int64_t)g->node[g->edge[e].node[0]].n * g->node[g->edge[e].node[1]].n;
+  return tesela__min(most / (SMOOTH_LAST - SMOOTH_FIRST + 1) / work, 2 * SMOOTH_SWEEPS);
+}
+
+tesela_status tesela__assign_smooth(tesela__assign_bound *b, int64_t most) {
+  const int64_t passes = smooth_passes(b->g, most);
+  if (passes == 0 || b->g->n_edges == 0) return TESELA_OK;
   smoother s = {.b = b, .pool = {.allocator = b->pool.allocator}};
   tesela__key *before = tesela__assign_take(&s.pool, b->n_values, sizeof *before);
   const bool memory = before && smooth_begin(&s);
@@ -119,7 +130,7 @@ tesela_status tesela__assign_smooth(tesela__assign_bound *b) {
     const tesela__key base = b->base;
     memcpy(before, b->value, (size_t)b->n_values * sizeof *before);
     for (s.t = s.edge - SMOOTH_FIRST; s.t >= tesela__max(s.edge - SMOOTH_LAST, 0); s.t--)
-      for (int32_t k = 0; k < 2 * SMOOTH_SWEEPS; k++) smooth_pass(&s, k % 2 == 0);
+      for (int64_t k = 0; k < passes; k++) smooth_pass(&s, k % 2 == 0);
     for (int64_t i = b->half_at[0]; i < b->n_values; i++) b->value[i] = (tesela__key)s.amount[i] << s.unit;
     tesela__assign_rebase(b);
     if (b->base < base) {

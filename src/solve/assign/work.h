@@ -3,7 +3,8 @@
  * work.h - an assignment problem during its solution: a graph whose costs can be shifted, nodes removed, parts solved.
  *
  *   assign_problem.c     the caller's problem; not changed by solving
- *   assign_solve.c       all steps: load, reduce, split, bound, reduce again, eliminate or search
+ *   assign_solve.c       all steps: load, reduce, split, bound, reduce again, finish
+ *   assign_part.c        a connected part: its answer and its bound brought together
  *   assign_graph.c       memory, loading, parts of a graph as graphs of their own
  *   assign_reduce.c      R0, R1, R2, dominated states, edges without costs; and the way back
  *   bound.c       a lower bound by shifting costs between edges and nodes
@@ -215,8 +216,8 @@ void tesela__assign_commit(const tesela__assign_bound *b, tesela__assign_graph *
 
 /* ---- smooth.c --------------------------------------------------------------------------------------------- */
 
-/* Raise a bound that sweeps no longer raise; it never gets lower. */
-tesela_status tesela__assign_smooth(tesela__assign_bound *b);
+/* Raise a bound that sweeps no longer raise, with at most `most` costs examined; it never gets lower. */
+tesela_status tesela__assign_smooth(tesela__assign_bound *b, int64_t most);
 
 /* ---- local.c ---------------------------------------------------------------------------------------------- */
 
@@ -256,7 +257,7 @@ tesela_status tesela__assign_eliminate(const tesela__assign_graph *g, int64_t mo
 tesela_status tesela__assign_eliminate_all(const tesela__assign_graph *g, int64_t most, tesela__key *least,
                                            bool *done);
 
-/* ---- assign_search.c, assign_solve.c ------------------------------------------------------------------------------------ */
+/* ---- assign_part.c, assign_search.c, assign_solve.c ------------------------------------------------------------------------------------ */
 
 struct tesela__assign_run {
   int64_t effort, most;    /* nodes of the search tree */
@@ -290,6 +291,18 @@ static inline bool tesela__assign_asked(tesela__assign_run *run) {
       run->stopped || (run->progress && run->progress(run->progress_user, run->effort, run->most) != 0);
   return run->stopped;
 }
+
+enum { TESELA__PART_CHEAP = 1 << 22 }; /* sums up to which elimination is always used */
+
+/* Eliminate a part if that takes no more than `most` sums, then *done; else begin a bound. */
+tesela_status tesela__assign_part_begin(tesela__assign_run *run, const tesela__assign_graph *g, int64_t most,
+                                        tesela__assign_answer *x, tesela__assign_bound *b, bool *done);
+/* Sweep while that improves the bound; look for better answers at intervals. */
+tesela_status tesela__assign_part_sweep(tesela__assign_run *run, tesela__assign_bound *b,
+                                        tesela__assign_answer *x);
+/* Eliminate if the effort allows it, else close the gap as far as it allows. */
+tesela_status tesela__assign_part_finish(tesela__assign_run *run, const tesela__assign_graph *g,
+                                         tesela__assign_answer *x);
 
 /* Search for a better answer than answer->upper; raises lower to the new bound. */
 tesela_status tesela__assign_search(tesela__assign_run *run, tesela__assign_bound *b,
