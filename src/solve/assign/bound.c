@@ -172,7 +172,7 @@ void tesela__assign_rebase(tesela__assign_bound *b) {
   const tesela__key limit = b->limit;
   bool dropped = false;
   b->base = g->base;
-  b->limit = TESELA__KEY_INFINITE;
+  b->limit = 4 * TESELA__SHIFT_MOST;
   for (int32_t v = 0; v < g->n_nodes; v++)
     for (int32_t i = 0; i < g->node[v].n; i++) {
       if (tesela__assign_is_out(b, v, i)) continue;

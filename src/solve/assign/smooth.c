@@ -8,7 +8,8 @@
  *
  * The amounts are integers of 64 bits, and 2^-x and log2 are linear between powers of two: exact inverses of each other, and the
  * same on all machines. Costs above 2^20 times that of an edge count as that. None of this needs to be exact: any amounts give a
- * bound, which tesela__assign_rebase sums up; if it is lower than before, the amounts from before return.
+ * bound, which tesela__assign_rebase sums up; if it is lower than before, the amounts from before return. Graphs with finite costs
+ * from 2^42 elements on, or nodes of more than SMOOTH_DEGREE edges, stay as they are: so no sum here reaches infinity.
  *
  * A sweep reads each pair of each edge twice. Memory: 32 bytes for each state, and for each state of each end of an edge.
  */
@@ -21,9 +22,11 @@ enum {
   SMOOTH_LAST = 12,   /* ... and 2^-12 at last */
   SMOOTH_SWEEPS = 32, /* with each T, back and forth */
   SMOOTH_WORK = 4,    /* costs that a sweep could examine instead of one here */
-  SMOOTH_ONE = 20,    /* weights are fractions of 2^20 */
+  SMOOTH_DEGREE = 1 << 15,
+  SMOOTH_ONE = 20, /* weights are fractions of 2^20 */
 };
 static const int64_t SMOOTH_FORBIDDEN = INT64_MAX / 4;
+#define SMOOTH_COST ((tesela__key)1 << 104)
 
 typedef struct smoother {
   tesela__assign_bound *b;
@@ -112,6 +115,23 @@ static void smooth_pass(smoother *s, bool ahead) {
   }
 }
 
+static bool smooth_are_small(const tesela__key *cost, int64_t n) {
+  for (int64_t i = 0; i < n; i++)
+    if (cost[i] >= SMOOTH_COST && !tesela__key_is_infinite(cost[i])) return false;
+  return true;
+}
+
+/* Is each sum of the costs and amounts of a node finite, before edges are at least 0 again? */
+static bool smooth_fits(const tesela__assign_graph *g) {
+  for (int32_t v = 0; v < g->n_nodes; v++)
+    if (g->node[v].degree > SMOOTH_DEGREE || !smooth_are_small(g->node[v].cost, g->node[v].n)) return false;
+  for (int32_t e = 0; e < g->n_edges; e++) {
+    const int32_t *end = g->edge[e].node;
+    if (!smooth_are_small(g->edge[e].cost, (int64_t)g->node[end[0]].n * g->node[end[1]].n)) return false;
+  }
+  return true;
+}
+
 /* The passes that are to be made with each T. */
 static int64_t smooth_passes(const tesela__assign_graph *g, int64_t most) {
   int64_t work = 1;
@@ -122,7 +142,7 @@ static int64_t smooth_passes(const tesela__assign_graph *g, int64_t most) {
 
 tesela_status tesela__assign_smooth(tesela__assign_bound *b, int64_t most) {
   const int64_t passes = smooth_passes(b->g, most);
-  if (passes == 0 || b->g->n_edges == 0) return TESELA_OK;
+  if (passes == 0 || b->g->n_edges == 0 || !smooth_fits(b->g)) return TESELA_OK;
   smoother s = {.b = b, .pool = {.allocator = b->pool.allocator}};
   tesela__key *before = tesela__assign_take(&s.pool, b->n_values, sizeof *before);
   const bool memory = before && smooth_begin(&s);
@@ -131,7 +151,8 @@ tesela_status tesela__assign_smooth(tesela__assign_bound *b, int64_t most) {
     memcpy(before, b->value, (size_t)b->n_values * sizeof *before);
     for (s.t = s.edge - SMOOTH_FIRST; s.t >= tesela__max(s.edge - SMOOTH_LAST, 0); s.t--)
       for (int64_t k = 0; k < passes; k++) smooth_pass(&s, k % 2 == 0);
-    for (int64_t i = b->half_at[0]; i < b->n_values; i++) b->value[i] = (tesela__key)s.amount[i] << s.unit;
+    for (int64_t i = b->half_at[0]; i < b->n_values; i++)
+      b->value[i] = tesela__key_less(s.amount[i], SMOOTH_COST >> s.unit) << s.unit;
     tesela__assign_rebase(b);
     if (b->base < base) {
       memcpy(b->value, before, (size_t)b->n_values * sizeof *before);
