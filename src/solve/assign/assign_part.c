@@ -2,7 +2,7 @@
 /*
  * assign_part.c - a connected part of a graph: an answer, a bound, and both brought together.
  *
- * Sweeps raise the bound; answers are rounded from it and improved. What is left open gets dearer means, one after another: the
+ * Sweeps raise the bound; answers are rounded from it and improved. What is left open gets more expensive means, one after another: the
  * smooth bound, kicks, branch and bound with a quarter of the effort that is left, and kicks with the rest of it.
  */
 #include "solve/assign/work.h"
@@ -18,7 +18,7 @@ enum {
 static const int64_t PART_SWEEP_WORK = (int64_t)1 << 30;
 
 /* Improve `trial` and keep it if it is better. */
-static tesela_status part_try(tesela__assign_run *run, const tesela__assign_graph *g, int32_t kicks,
+static tesela_status assign_try_part(tesela__assign_run *run, const tesela__assign_graph *g, int32_t kicks,
                               int64_t most, int32_t *trial, int64_t *work, tesela__assign_answer *x) {
   const tesela_status status = tesela__assign_improve(run, g, kicks, most, trial, work);
   if (status != TESELA_OK) return status;
@@ -38,7 +38,7 @@ static tesela_status part_kick(tesela__assign_run *run, const tesela__assign_gra
   tesela_status status = TESELA_E_MEMORY;
   if (trial) {
     memcpy(trial, x->state, (size_t)g->n_nodes * sizeof *trial);
-    status = part_try(run, g, kicks, most, trial, work, x);
+    status = assign_try_part(run, g, kicks, most, trial, work, x);
   }
   tesela__assign_give_back(&pool);
   return status;
@@ -60,7 +60,7 @@ tesela_status tesela__assign_part_sweep(tesela__assign_run *run, tesela__assign_
     if (k + 1 == next) { /* at 8, 16, 32, ... */
       next *= 2;
       tesela__assign_round(b, trial);
-      status = part_try(run, b->g, 0, PART_LOCAL, trial, &b->work, x);
+      status = assign_try_part(run, b->g, 0, PART_LOCAL, trial, &b->work, x);
     }
     const tesela__key open = x->upper - b->base;
     if (tesela__assign_is_closed(run, x) || b->base - before <= open / 1000) break;
