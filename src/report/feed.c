@@ -213,7 +213,8 @@ tesela_status tesela_report_finish(tesela_report *report, tesela_error *err) {
   TESELA__NEED(err, report);
   tesela_status status = check_unfinished(report, err);
   if (status != TESELA_OK) return status;
-  if (!end_input(report) || !tesela__memory_decide(report) || !tesela__pools_finish(report)) return fail_report_memory(err);
+  if (!end_input(report) || !tesela__memory_decide(report) || !tesela__pools_finish(report))
+    return fail_report_memory(err);
   report->finished = true;
   return TESELA_OK;
 }

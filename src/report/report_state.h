@@ -228,7 +228,8 @@ typedef struct tesela__pool {
   int64_t size_at_last; /* of the summary by size, which ascends */
   int64_t last_bin;     /* of the line before, which is half as large; -1: no line */
   bool bins_lost;       /* the first is not the least, or one between is missing */
-  int64_t region_bytes, region_free, usable_free, central_gap;
+  int64_t region_bytes, region_free, central_gap;
+  int64_t largest_free[3];                                 /* of any end, of the lower and of the upper */
   tesela_report_printed sum, summary_free, summary_usable; /* rounded */
   char end[8];                                             /* "lower": where the request was to be placed */
   tesela_report_bin *bin;

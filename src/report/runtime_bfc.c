@@ -122,8 +122,8 @@ static void add_free_chunk(tesela_report *report, tesela__pool *pool, int64_t by
   tesela__report_add(report, &public->free_bytes, bytes);
   tesela__report_add(report, &pool->region_free, bytes);
   public->region_free_bytes = tesela__max(public->region_free_bytes, pool->region_free);
-  bool usable = !(lower && strcmp(pool->end, "upper") == 0) && !(upper && strcmp(pool->end, "lower") == 0);
-  if (usable) pool->usable_free = tesela__max(pool->usable_free, bytes);
+  int64_t *largest = &pool->largest_free[lower ? 1 : upper ? 2 : 0];
+  *largest = tesela__max(*largest, bytes);
 }
 
 /* What stands before " of size ": "InUse at 7f..", "Free  at 7f..", "Chunk at 0x..". */
@@ -203,6 +203,8 @@ static bool bfc_summary(tesela_report *report, tesela__span line, tesela__span r
   if (!bfc_open(report, false, &pool)) return false;
   if (!pool) return true;
   pool->tagged = true;
+  if (tesela__find(rest, "usable by lower ")) memcpy(pool->end, "lower", sizeof "lower");
+  if (tesela__find(rest, "usable by upper ")) memcpy(pool->end, "upper", sizeof "upper");
   bfc_figure(&rest, "total free in pool ", &pool->summary_free);
   bfc_figure(&rest, " end ", &pool->summary_usable);
   if (bfc_figure(&rest, "pool limit ", &limit) && pool->public.limit_bytes < 0)

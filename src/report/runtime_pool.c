@@ -211,16 +211,24 @@ static int64_t bound_largest(const tesela__pool *pool) {
   return 0;
 }
 
+/* The largest free chunk that the end which asks may use. */
+static int64_t largest_usable(const tesela__pool *pool) {
+  const int64_t *largest = pool->largest_free;
+  int64_t lower = strcmp(pool->end, "upper") == 0 ? 0 : largest[1],
+          upper = strcmp(pool->end, "lower") == 0 ? 0 : largest[2];
+  return tesela__max(largest[0], tesela__max(lower, upper));
+}
+
 /* The figures of the allocator: from the list if it is whole, else from what is printed rounded. */
 static void choose_figures(tesela__pool *pool, const pool_sums *sums, bool whole) {
   tesela_report_pool *public = &pool->public;
   const int64_t *stat = public->stat;
   public->exact = whole && tesela__bfc_has_bins(pool);
-  public->largest_known = whole || public->largest_known;
+  public->largest_known = whole && (!pool->tagged || pool->end[0]); /* it depends on the end that asks */
   if (whole) {
     public->in_use_chunks = sums->listed;
     public->in_use_bytes = sums->listed_bytes;
-    public->largest_free_bytes = pool->usable_free;
+    public->largest_free_bytes = largest_usable(pool);
     if (!tesela__add(sums->listed_bytes, public->free_bytes, &public->pool_bytes))
     public->pool_bytes = INT64_MAX;
     if (public->regions < 0) public->region_free_bytes = -1;
