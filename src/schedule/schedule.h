@@ -15,6 +15,7 @@
  *   schedule_async.c       computations that run beside others
  *   schedule_results.c     the values that an instruction of one kind defines or passes on
  *   schedule_buffers.c     values that share memory -> buffers
+ *   schedule_order.c       instructions after their operands
  *   schedule_live.c        bytes alive at each instant, the peaks
  *
  * A value is an array that an instruction defines; it lives from that instant to its last use. tuple, get-tuple-element, bitcast
@@ -372,9 +373,11 @@ static inline int32_t tesela__schedule_same(tesela__schedule *schedule, int32_t 
   return value;
 }
 
-/* ---- schedule_buffers.c, schedule_live.c ---------------------------------------------------------------------- */
+/* ---- schedule_buffers.c, schedule_order.c, schedule_live.c ---------------------------------------------------------------------- */
 
 bool tesela__schedule_join(tesela__schedule *schedule);
+/* The place of each instruction among all, in the order of schedule_order.c; NULL: no memory. */
+int32_t *tesela__schedule_post_order(const tesela__schedule *schedule);
 bool tesela__schedule_measure(tesela__schedule *schedule);
 typedef struct tesela__schedule_span {
   int32_t from, to; /* both included */
