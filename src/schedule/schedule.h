@@ -21,7 +21,7 @@
  * A value is an array that an instruction defines; it lives from that instant to its last use. tuple, get-tuple-element, bitcast
  * and the like pass values on. Values share a buffer where an instruction writes in place, and around a loop: its init, its
  * parameter, its root and its result. What a branch of a conditional gets in a faster memory lives to its last use in that branch,
- * as compilers give that memory away; in the main memory, where they do not, to its last use in any branch. A buffer takes its bytes at the instants at which one of its values lives.
+ * as compilers give that memory away; in the main memory, where they do not, to the end of the conditional. A buffer takes its bytes at the instants at which one of its values lives.
  *
  * Time counts instructions. A `while` puts its condition and its body before itself, a `conditional` its branches, a `call` and a
  * `call-start` its computation. No function recurses: a stack of frames is on the heap, and a text that calls in a circle is refused.

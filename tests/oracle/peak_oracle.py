@@ -179,6 +179,8 @@ class Run:
                     roots.append(got)
                 for pair in free:
                     pair[2] = self.time
+                for array in [a for op in ops[1:] for a in self.leaves(op) + self.tables(op) if a.space == 0]:
+                    array.uses.add(self.time)
                 value = self.array(*members(shape)[0], "passed")
                 self.share(roots[0], value)
             elif opcode in ("async-start", "call-start"):
