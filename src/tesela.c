@@ -493,6 +493,7 @@
 #include "schedule/schedule_in_place.c"
 #include "schedule/schedule_live.c"
 #include "schedule/schedule_opcodes.c"
+#include "schedule/schedule_order.c"
 #include "schedule/schedule_read.c"
 #include "schedule/schedule_results.c"
 #include "schedule/schedule_shape.c"

@@ -15,12 +15,13 @@
  *   schedule_async.c       computations that run beside others
  *   schedule_results.c     the values that an instruction of one kind defines or passes on
  *   schedule_buffers.c     values that share memory -> buffers
+ *   schedule_order.c       instructions after their operands
  *   schedule_live.c        bytes alive at each instant, the peaks
  *
  * A value is an array that an instruction defines; it lives from that instant to its last use. tuple, get-tuple-element, bitcast
  * and the like pass values on. Values share a buffer where an instruction writes in place, and around a loop: its init, its
  * parameter, its root and its result. What a branch of a conditional gets in a faster memory lives to its last use in that branch,
- * as compilers give that memory away; in the main memory, where they do not, to its last use in any branch. A buffer takes its bytes at the instants at which one of its values lives.
+ * as compilers give that memory away; in the main memory, where they do not, to the end of the conditional. A buffer takes its bytes at the instants at which one of its values lives.
  *
  * Time counts instructions. A `while` puts its condition and its body before itself, a `conditional` its branches, a `call` and a
  * `call-start` its computation. No function recurses: a stack of frames is on the heap, and a text that calls in a circle is refused.
@@ -372,9 +373,11 @@ static inline int32_t tesela__schedule_same(tesela__schedule *schedule, int32_t 
   return value;
 }
 
-/* ---- schedule_buffers.c, schedule_live.c ---------------------------------------------------------------------- */
+/* ---- schedule_buffers.c, schedule_order.c, schedule_live.c ---------------------------------------------------------------------- */
 
 bool tesela__schedule_join(tesela__schedule *schedule);
+/* The place of each instruction among all, in the order of schedule_order.c; NULL: no memory. */
+int32_t *tesela__schedule_post_order(const tesela__schedule *schedule);
 bool tesela__schedule_measure(tesela__schedule *schedule);
 typedef struct tesela__schedule_span {
   int32_t from, to; /* both included */

@@ -176,6 +176,14 @@ static bool schedule_branches_end(tesela__schedule *s, int32_t instruction) {
   const tesela__schedule_instruction *is = &s->instruction[instruction];
   int32_t n = tesela__schedule_n_nodes(s, is), place = top->env + is->env, now = (int32_t)s->n_instants;
   tesela__schedule_pairs_after_branches(s, top->pairs);
+  /* what the branches got in the main memory stays to their end */
+  for (int32_t o = 1; o < is->n_operands; o++) {
+    const tesela__schedule_instruction *operand = schedule_operand(s, is, o);
+    for (int32_t i = 0; i < tesela__schedule_n_nodes(s, operand); i++) {
+      int32_t at = top->env + operand->env + i;
+      if (s->value[tesela__schedule_same(s, s->env[at])].space == 0) tesela__schedule_use(s, at, 1, now);
+    }
+  }
   for (int32_t i = 0; i < n && !s->broken; i++) {
     int32_t first = s->env[place + i];
     if (!tesela__schedule_define(s, place + i, instruction, i, TESELA__VALUE_PASSED)) return false;
