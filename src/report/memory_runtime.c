@@ -9,11 +9,6 @@
 
 enum { MOST_FIGURES = 8, MOST_LINES = 16, MOST_HELD = 2000 };
 
-static const char dump[] =
-    "for its arrays, run with XLA_FLAGS=--xla_dump_to=FOLDER, then tesela report FOLDER";
-static const char snapshot[] =
-    "for its tensors, record torch.cuda.memory._record_memory_history() and look at its snapshot";
-
 typedef struct tesela__message {
   const char *word, *before_name; /* what the line has; what stands before the allocator's name, or NULL */
   struct {
@@ -52,7 +47,7 @@ static const message_row rows[] = {
      .compiler = true},
     {.word = "backend out of memory (",
      .figure = {{"MPS allocated: ", TESELA_REPORT_IN_USE},
-                {"max allowed: ", TESELA_REPORT_ALLOWED},
+                {"). Tried ", TESELA_REPORT_ALLOWED, true},
                 {"to allocate ", TESELA_REPORT_REQUESTED}},
      .last = "to allocate ",
      .whose = "PyTorch's allocator",
@@ -148,13 +143,6 @@ static void keep_details(tesela__pool *pool, tesela__span line) {
 }
 
 /* ---- messages ------------------------------------------------------------------------------------------ */
-
-void tesela__runtime_note(tesela_report *report, tesela__pool *pool, const char *whose) {
-  bool torch = pool && pool->kind == TESELA__POOL_TORCH;
-  if (pool) pool->noted = true;
-  tesela__report_note(report, TESELA_REPORT_RUNTIME, report->line,
-                      "a message of %s, which names no array; %s", whose, torch ? snapshot : dump);
-}
 
 /* Hold a message that lacks its last word: it may go on in the next lines. */
 static bool hold_message(tesela_report *report, tesela__pool *pool, tesela__span line,

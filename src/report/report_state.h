@@ -215,6 +215,9 @@ typedef struct tesela__pool_size { /* of chunks in use */
 
 typedef enum tesela__pool_kind { TESELA__POOL_OTHER, TESELA__POOL_BFC, TESELA__POOL_TORCH } tesela__pool_kind;
 
+/* Of a BFC allocator: each bin is twice as large as the one before. */
+enum { TESELA__LEAST_BIN = 256, TESELA__LARGEST_BIN = TESELA__LEAST_BIN << 20 };
+
 /* An allocator at run time, while it is read. */
 typedef struct tesela__pool {
   tesela_report_pool public;
@@ -546,21 +549,19 @@ bool tesela__starts_something(tesela__span line);
 bool tesela__memory_runtime(tesela_report *report, tesela__span line, bool *is_one);
 /* Does a line of an allocator start here? */
 bool tesela__memory_starts_runtime(tesela__span text);
-/* Note what to get beside an allocator's figures. */
-void tesela__runtime_note(tesela_report *report, tesela__pool *pool, const char *whose);
 
 /* runtime_bfc.c runtime_torch.c: a line of a dump or summary; inside one, or one that may start it. */
 bool tesela__bfc_line(tesela_report *report, tesela__span line, bool inside, bool *is_one);
 bool tesela__torch_line(tesela_report *report, tesela__span line, bool *is_one);
 bool tesela__bfc_starts(tesela__span text);
-/* Were all lines of the bins read? */
-bool tesela__bfc_has_bins(const tesela__pool *pool);
 
 /* runtime_pool.c: the allocator of the open section, or of a new one; *pool NULL: there are too many. */
 bool tesela__pool_open(tesela_report *report, bool another, tesela__span name, tesela__pool **pool);
 /* Chunks of one size that are in use: `listed` in the list of chunks, `summed` in the summary. */
 bool tesela__pool_add(tesela_report *report, tesela__pool *pool, int64_t bytes, int64_t listed,
                       int64_t summed, tesela__span op);
+/* Note what to get beside an allocator's figures. */
+void tesela__runtime_note(tesela_report *report, tesela__pool *pool, const char *whose);
 /* Sort, compare and judge all of them. */
 bool tesela__pools_finish(tesela_report *report);
 void tesela__pools_free(tesela_report *report);

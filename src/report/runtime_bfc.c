@@ -15,11 +15,7 @@
  */
 #include "report/report_state.h"
 
-enum { MOST_BINS = 32, LEAST_BIN = 256, LARGEST_BIN = LEAST_BIN << 20 };
-
-bool tesela__bfc_has_bins(const tesela__pool *pool) {
-  return !pool->bins_lost && pool->last_bin == LARGEST_BIN;
-}
+enum { MOST_BINS = 32 };
 
 /* Where a line of a dump is read: the open allocator's, or that of another dump which starts here. */
 static bool bfc_open(tesela_report *report, bool another, tesela__pool **pool) {
@@ -47,7 +43,7 @@ static bool bfc_figure(tesela__span *line, const char *word, tesela_report_print
   return tesela__memory_figure(*line, printed);
 }
 
-static int64_t number_after(tesela__span line, const char *word) {
+static int64_t bfc_number(tesela__span line, const char *word) {
   const char *p = tesela__find(line, word), *end = line.text + line.n;
   int64_t number;
   return p && tesela__pool_number(tesela__skip_blanks(p + strlen(word), end), end, &number) ? number : -1;
@@ -72,22 +68,22 @@ static bool bfc_heading(tesela_report *report, tesela__span line, tesela__span r
 }
 
 static bool bfc_bin(tesela_report *report, tesela__span line, tesela__span rest, bool *is_one) {
-  tesela_report_bin bin = {.from_bytes = number_after(line, "Bin ("),
-                           .chunks = number_after(line, "Total Chunks:"),
-                           .in_use = number_after(line, "Chunks in use:")};
+  tesela_report_bin bin = {.from_bytes = bfc_number(line, "Bin ("),
+                           .chunks = bfc_number(line, "Total Chunks:"),
+                           .in_use = bfc_number(line, "Chunks in use:")};
   tesela__pool *pool = report->memory.pool;
   bool figures = bfc_figure(&rest, ". ", &bin.allocated) &&
                  bfc_figure(&rest, "allocated for chunks. ", &bin.used) &&
                  bfc_figure(&rest, "in use in bin. ", &bin.requested);
-  if (bin.from_bytes < 0 || bin.in_use < 0 || bin.from_bytes > LARGEST_BIN || bin.chunks < bin.in_use ||
-      !figures)
+  if (bin.from_bytes < 0 || bin.in_use < 0 || bin.from_bytes > TESELA__LARGEST_BIN ||
+      bin.chunks < bin.in_use || !figures)
     return true;
   *is_one = true;
   bool again = pool && (pool->last_bin >= bin.from_bytes || pool->public.free_chunks >= 0 || pool->summed);
   if (!bfc_open(report, again, &pool)) return false;
   if (!pool) return true;
   pool->bins_lost =
-      pool->bins_lost || bin.from_bytes != (pool->last_bin < 0 ? LEAST_BIN : 2 * pool->last_bin);
+      pool->bins_lost || bin.from_bytes != (pool->last_bin < 0 ? TESELA__LEAST_BIN : 2 * pool->last_bin);
   pool->last_bin = bin.from_bytes;
   if (bin.chunks == 0 || pool->public.n_bins == MOST_BINS) return true;
   if (!pool->bin)
@@ -178,7 +174,8 @@ static bool bfc_size(tesela_report *report, tesela__span line, tesela__span rest
   pool->summed = true;
   pool->size_at_last = bytes;
   if (!tesela__mul(bytes, count, &all) || !tesela__prints_as(all, &total))
-    tesela__memory_note_mixed(report, "the bytes of chunks of one size are not those that the line says");
+    tesela__memory_note_mixed(report,
+                              "the bytes of chunks of one size are not the product of size and number");
   return tesela__pool_add(report, pool, bytes, 0, count, (tesela__span){"", 0});
 }
 

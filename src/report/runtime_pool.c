@@ -18,6 +18,11 @@ const char *tesela__pool_number(const char *p, const char *end, int64_t *number)
   return p;
 }
 
+/* Were all lines of the bins read? */
+static bool has_all_bins(const tesela__pool *pool) {
+  return !pool->bins_lost && pool->last_bin == TESELA__LARGEST_BIN;
+}
+
 /* ---- open ---------------------------------------------------------------------------------------------- */
 
 static bool new_pool(tesela_report *report, tesela__pool **made) {
@@ -66,6 +71,18 @@ bool tesela__pool_open(tesela_report *report, bool another, tesela__span name, t
   section->pool = &(*pool)->public;
   memory->pool = *pool;
   return true;
+}
+
+static const char get_dump[] =
+    "for its arrays, run with XLA_FLAGS=--xla_dump_to=FOLDER, then tesela report FOLDER";
+static const char get_snapshot[] =
+    "for its tensors, record torch.cuda.memory._record_memory_history() and look at its snapshot";
+
+void tesela__runtime_note(tesela_report *report, tesela__pool *pool, const char *whose) {
+  bool torch = pool && pool->kind == TESELA__POOL_TORCH;
+  if (pool) pool->noted = true;
+  tesela__report_note(report, TESELA_REPORT_RUNTIME, report->line,
+                      "a message of %s, which names no array; %s", whose, torch ? get_snapshot : get_dump);
 }
 
 /* ---- chunks by size ------------------------------------------------------------------------------------ */
@@ -179,7 +196,7 @@ static pool_sums sum_up(tesela_report *report, const tesela__pool *pool) {
 static const char *first_disagreement(const tesela__pool *pool, const pool_sums *sums) {
   const tesela_report_pool *public = &pool->public;
   const int64_t in_use = public->stat[TESELA_REPORT_STAT_IN_USE], free_chunks = public->free_chunks;
-  const bool has_bins = tesela__bfc_has_bins(pool);
+  const bool has_bins = has_all_bins(pool);
   int64_t bin_free = sums->bin_chunks - sums->bin_in_use + pool->central_gap;
   int64_t all;
   if (pool->cut) return "a line of the list of chunks is cut";
@@ -202,7 +219,7 @@ static const char *first_disagreement(const tesela__pool *pool, const pool_sums 
 
 /* The largest free chunk, at most: from the highest bin that has one. */
 static int64_t bound_largest(const tesela__pool *pool) {
-  if (!tesela__bfc_has_bins(pool) || pool->tagged) return -1;
+  if (!has_all_bins(pool) || pool->tagged) return -1;
   for (int64_t i = pool->public.n_bins - 1; i >= 0; i--) {
     const tesela_report_bin *bin = &pool->public.bin[i];
     int64_t n = bin->chunks - bin->in_use, bytes = bin->allocated.bytes - bin->used.bytes;
@@ -223,7 +240,7 @@ static int64_t largest_usable(const tesela__pool *pool) {
 static void choose_figures(tesela__pool *pool, const pool_sums *sums, bool whole) {
   tesela_report_pool *public = &pool->public;
   const int64_t *stat = public->stat;
-  public->exact = whole && tesela__bfc_has_bins(pool);
+  public->exact = whole && has_all_bins(pool);
   public->largest_known = whole && (!pool->tagged || pool->end[0]); /* it depends on the end that asks */
   if (whole) {
     public->in_use_chunks = sums->listed;
@@ -234,7 +251,7 @@ static void choose_figures(tesela__pool *pool, const pool_sums *sums, bool whole
     if (public->regions < 0) public->region_free_bytes = -1;
   } else {
     bool summed = pool->summed && sums->summed_bytes == stat[TESELA_REPORT_STAT_IN_USE];
-    bool bins = tesela__bfc_has_bins(pool);
+    bool bins = has_all_bins(pool);
     public->regions = public->region_free_bytes = public->free_bytes = public->free_chunks = -1;
     public->in_use_chunks = summed ? sums->summed : bins ? sums->bin_in_use : -1;
     public->in_use_bytes =
@@ -254,9 +271,8 @@ static void choose_figures(tesela__pool *pool, const pool_sums *sums, bool whole
 static bool finish_pool(tesela_report *report, tesela__pool *pool) {
   pool_sums sums = sum_up(report, pool);
   bool listed = sums.listed > 0 || pool->public.free_chunks >= 0;
-  bool told =
-      tesela__bfc_has_bins(pool) ||
-      (pool->public.regions > 0 && (pool->summed || pool->public.stat[TESELA_REPORT_STAT_IN_USE] >= 0));
+  bool told = has_all_bins(pool) || (pool->public.regions > 0 &&
+                                     (pool->summed || pool->public.stat[TESELA_REPORT_STAT_IN_USE] >= 0));
   const char *differs = pool->dumped ? first_disagreement(pool, &sums) : NULL;
   if (listed && !told && !differs)
     differs = "the list of chunks lacks the bins before it, and its regions or the summary after it";
