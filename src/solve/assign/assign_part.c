@@ -2,7 +2,7 @@
 /*
  * assign_part.c - a connected part of a graph: an answer, a bound, and both brought together.
  *
- * Sweeps raise the bound; answers are rounded from it and improved. What is left open gets dearer means, one after another: the
+ * Sweeps raise the bound; answers are rounded from it and improved. What is left open gets more expensive means, one after another: the
  * smooth bound, kicks, branch and bound with a quarter of the effort that is left, and kicks with the rest of it.
  */
 #include "solve/assign/work.h"

@@ -8,7 +8,7 @@
  *        bound it by sweeps, round answers from the bound, improve them (assign_part.c);
  *        drop states that cannot be in a better answer, keep shifted costs, reduce again;
  *        the same for each part of the rest while parts get smaller;
- *        else eliminate if that is possible, else the dearer means of assign_part.c
+ *        else eliminate if that is possible, else the more expensive means of assign_part.c
  *   3. the removed nodes get their states, the last one first
  *
  * Parts nest at most SOLVE_DEPTH deep, each at least a twentieth smaller. So memory is a small multiple of the problem's, plus
