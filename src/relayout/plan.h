@@ -11,7 +11,7 @@
  *   relayout_run.c       all pieces, in chunks on threads
  *   tile.c               one tile of a piece, directly or through a buffer for rows that are not line-aligned
  *   window.c             dst in windows, each copied in a buffer of its own
- *   part.c               parts of both sides in buffers of their own (part.h)
+ *   part.c               parts of both sides in buffers of their own (part.h); part_side.c: one side
  *   gather_sums.c        copies that regular loops cannot express, by tables; gather.c by a walk
  */
 #ifndef TESELA_SRC_PLAN_H

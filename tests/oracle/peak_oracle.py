@@ -44,6 +44,7 @@ class Run:
     def __init__(self, text):
         self.text, self.entry, self.donated = read(text)
         self.time, self.arrays, self.pairs = 0, [], []
+        self.beside = {}  # of the table of a start: the arrays and pairs of its computation
         self.same = {}  # a loop's parameter that the loop carries unchanged: the array before the loop
         out = self.computation(self.entry, None)
         self.outputs = out
@@ -82,7 +83,7 @@ class Run:
 
     def share(self, a, b, by=None, dying=False):
         """b is in the memory of a if a is not used after an instant."""
-        self.pairs.append((a, b, self.time if by is None else by, dying))
+        self.pairs.append([a, b, self.time if by is None else by, dying])
 
     def loop(self, init, body, condition):
         self.use(init)
@@ -121,6 +122,25 @@ class Run:
         self.share(outer, own, began, "branch")
         return own
 
+    def start(self, name, given):
+        """A computation that may run until its end is waited for: (operands, result, context)."""
+        arrays, pairs = set(self.arrays), len(self.pairs)
+        result = self.computation(name, given)
+        table = self.array(512, 0, "table")
+        self.beside[table] = [a for a in self.arrays if a not in arrays], self.pairs[pairs:]
+        return (table, [(self.array(512, 0, "table"), given), result, self.array(4, 2)])
+
+    def done(self, started):
+        """What the computation made lives until now; what it has written in place by its end may be written until now."""
+        arrays, pairs = self.beside[started[0]]
+        for pair in pairs:
+            if not pair[3] and max(self.real(pair[0]).uses) <= pair[2]:
+                pair[2] = max(pair[2], self.time)
+        for array in arrays:
+            self.real(array).uses.add(self.time)
+        self.use(started)
+        return started[1][1]
+
     def computation(self, name, given):
         env = {}
         for of, shape, opcode, operands, inside, rest, root in self.text[name]:
@@ -144,15 +164,23 @@ class Run:
                 self.use(*ops)
                 began = self.time
                 names = re.search(r"branch_computations=\{(.*?)\}", rest).group(1).replace("%", "").split(", ")
-                roots = []
+                roots, free = [], []  # free: pairs of which only another branch uses the first array later
                 for k, branch in enumerate(names):
+                    begun = len(self.pairs)
                     got = self.computation(branch, [self.inside(ops[1 + k], began)])
                     self.real(got).uses.add(self.time - 1)
+                    free += [p for p in self.pairs[begun:] if not p[3] and max(self.real(p[0]).uses) <= p[2] < 10**8]
                     if roots:
                         self.share(roots[0], got, self.real(got).first)
                     roots.append(got)
+                for pair in free:
+                    pair[2] = self.time
                 value = self.array(*members(shape)[0], "passed")
                 self.share(roots[0], value)
+            elif opcode in ("async-start", "call-start"):
+                value = self.start(called[0], ops)
+            elif opcode in ("async-done", "call-done"):
+                value = self.done(ops[0])
             elif opcode == "copy-start":
                 self.use(*ops)
                 value = self.make(shape)
