@@ -141,6 +141,8 @@ extern "C" {
   X(TESELA_REPORT_SPLIT, "split_by_prefix", false)      \
   X(TESELA_REPORT_JOINED, "joined_lines", false)        \
   X(TESELA_REPORT_NO_PEAK, "no_peak", false)            \
+  X(TESELA_REPORT_NO_TILES, "no_tiles", false)          \
+  X(TESELA_REPORT_NO_LAYOUTS, "no_layouts", true)       \
   X(TESELA_REPORT_RUNTIME, "runtime", false)
 
 #define TESELA__ROW(symbol, ...) symbol,

@@ -148,6 +148,8 @@ typedef struct tesela__module {
   bool open; /* a header or an instruction was seen */
   bool entry_seen;
   bool outside_seen; /* an array outside any computation was seen */
+  bool scheduled;    /* is_scheduled=true: the text after optimisation */
+  bool large, tiled; /* it has an array of 4096 bytes or more; one of these has tiles */
   bool assignment;   /* the text is XLA's buffer assignment; its instructions are not HLO text */
   tesela__where where;
   int32_t section;

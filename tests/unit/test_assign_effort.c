@@ -99,8 +99,8 @@ static int stop_later(void *user, int64_t done, int64_t all) {
   return --*(int *)user < 0;
 }
 
-/* Any answer is improved to within a hundredth of the least cost; the sum of the states shows it. Stopped, it is as good as
- * before. */
+/* Any answer is improved to within a hundredth of the least cost; the sum of the states is what says so. Stopped, it does
+ * not get worse. */
 static void kicks_come_close_to_the_least(void **state) {
   (void)state;
   static frustrated g;
