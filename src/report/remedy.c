@@ -127,7 +127,7 @@ static int64_t remedy_merge(const tesela_xla_shape *from, tesela_xla_shape *best
   return least;
 }
 
-/* The last dim, of fewer than 128 indices, in front of the others. */
+/* The last dim, of fewer than 128 indices, as the first. */
 static bool remedy_first(const tesela_xla_shape *from, tesela_xla_shape *shape) {
   const int64_t n = from->rank > 1 ? from->dim[from->rank - 1] : 0;
   if (n < 2 || n >= REMEDY_LANES) return false;
