@@ -8,7 +8,7 @@
 
 #include "report/report_print.h"
 
-enum { CHANGE_CULPRITS = 3, CHANGE_REMEDIES = 2 /* for each of these arrays */ };
+enum { CHANGE_CULPRITS = 3 /* arrays; of each the best change of each class */ };
 
 /* The memory that there is: the limit that was asked for, else what a log says. -1: unknown. */
 static int64_t change_capacity(const report_view *view) {
@@ -112,8 +112,11 @@ bool report_print_changes(const report_view *view) {
                             : ", each alone; savings do not add, and arrays that share memory save less");
     }
     put_culprit(view, shown, &culprit[i]);
-    for (int32_t k = 0; k < found && k < CHANGE_REMEDIES; k++)
-      put_remedy(view, &culprit[i], &remedy[k], peak.least_bytes);
+    for (char class = 'a'; class <= 'c'; class ++) {
+      int32_t k = 0;
+      while (k < found && tesela_remedy_class(remedy[k].kind) != class) k++;
+      if (k < found) put_remedy(view, &culprit[i], &remedy[k], peak.least_bytes);
+    }
   }
   if (shown == 0 && n > 0 && change_capacity(view) >= 0) {
     puts("");

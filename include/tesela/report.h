@@ -571,6 +571,7 @@ TESELA_API tesela_status tesela_report_advice_words(const tesela_xla_shape *from
   X(TESELA_REMEDY_COMPONENTS, 'b', "components", "one array for each index of the small dims")           \
   X(TESELA_REMEDY_PACK, 'b', "pack", "several rows side by side")                                        \
   X(TESELA_REMEDY_MERGE, 'b', "merge", "neighbouring dims as one")                                       \
+  X(TESELA_REMEDY_FIRST, 'b', "first", "the small dim first")                                            \
   X(TESELA_REMEDY_CONSTRAIN, 'c', "constrain", "another order of the dims of one result")                \
   X(TESELA_REMEDY_NONE, 'd', "none", "nothing to save: shard it, take smaller batches, or compute it again")
 

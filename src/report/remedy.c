@@ -127,6 +127,16 @@ static int64_t remedy_merge(const tesela_xla_shape *from, tesela_xla_shape *best
   return least;
 }
 
+/* The last dim, of fewer than 128 indices, as the first. */
+static bool remedy_first(const tesela_xla_shape *from, tesela_xla_shape *shape) {
+  const int64_t n = from->rank > 1 ? from->dim[from->rank - 1] : 0;
+  if (n < 2 || n >= REMEDY_LANES) return false;
+  *shape = *from;
+  for (int32_t d = from->rank - 1; d > 0; d--) shape->dim[d] = from->dim[d - 1];
+  shape->dim[0] = n;
+  return true;
+}
+
 /* ---- the catalogue ---------------------------------------------------------------------------------------- */
 
 typedef struct remedy_list {
@@ -185,6 +195,8 @@ static void remedy_put_all(remedy_list *list) {
   if (remedy_pack(&list->from, &to))
     remedy_put(list, TESELA_REMEDY_PACK, &to, 1, remedy_place(&to, TESELA_XLA_CHOOSE_ORDER));
   remedy_put(list, TESELA_REMEDY_MERGE, &to, 1, remedy_merge(&list->from, &to));
+  if (!set && remedy_first(&list->from, &to))
+    remedy_put(list, TESELA_REMEDY_FIRST, &to, 1, remedy_place(&to, TESELA_XLA_CHOOSE_ORDER));
   remedy_put(list, set ? TESELA_REMEDY_ORDER : TESELA_REMEDY_CONSTRAIN, &to, 1,
              remedy_order(&list->from, set ? TESELA_XLA_CHOOSE_ARGUMENT : 0, &to));
 }

@@ -15,6 +15,7 @@ static const char *const remedy_caveats[TESELA_REMEDY_N_KINDS] = {
     [TESELA_REMEDY_COMPONENTS] = "make and use them apart: a stack of them is padded again",
     [TESELA_REMEDY_PACK] = "its maker and all readers use the packed array",
     [TESELA_REMEDY_MERGE] = "made and used so: a reshape between two tilings is a copy",
+    [TESELA_REMEDY_FIRST] = "made and used so: to move the dim in between is a copy",
     [TESELA_REMEDY_CONSTRAIN] = "the compiler may copy before and after it: compare the times, too",
 };
 
@@ -123,6 +124,17 @@ static void code_put_reshape(tesela__sink *sink, const tesela_report_culprit *cu
                rows, rows, n, rows);
 }
 
+static void code_put_first(tesela__sink *sink, const tesela_report_culprit *culprit,
+                           const tesela_report_remedy *remedy, bool torch) {
+  if (!torch && strstr(culprit->op_name, "one_hot"))
+    tesela__putf(sink, "x = jax.nn.one_hot(ids, %" PRId64 ", axis=0)", remedy->to.dim[0]);
+  else
+    tesela__puts(sink, torch ? "x = x.movedim(-1, 0)" : "x = jnp.moveaxis(x, -1, 0)");
+  tesela__puts(sink, "  # [");
+  code_put_dims(sink, &remedy->to);
+  tesela__puts(sink, "]\n");
+}
+
 static void code_put_permuted(tesela__sink *sink, const tesela_report_culprit *culprit,
                               const tesela_report_remedy *remedy) {
   code_put_name(sink, culprit);
@@ -161,6 +173,9 @@ tesela_status tesela_report_remedy_code(const tesela_report_culprit *culprit,
   case TESELA_REMEDY_PACK:
   case TESELA_REMEDY_MERGE:
     code_put_reshape(&sink, culprit, remedy);
+    break;
+  case TESELA_REMEDY_FIRST:
+    code_put_first(&sink, culprit, remedy, torch);
     break;
   case TESELA_REMEDY_NONE:
   case TESELA_REMEDY_N_KINDS:

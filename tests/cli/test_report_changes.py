@@ -88,6 +88,35 @@ def test_rows_side_by_side(n, k):
     assert ("constrain", "c") in kinds(t) or tiled(k, n, 8) * 20 > t["bytes"] * 19
 
 
+@pytest.mark.parametrize("n, k", [(524288, 5), (10007, 12), (4099, 100)])
+def test_the_small_dim_first(n, k):
+    (t, *_) = report(with_one(f"f32[{n},{k}]{{1,0:T(8,128)}}"))
+    first = {one["kind"]: one for one in t["remedies"]}.get("first")
+    if tiled(k, n, 8) * 20 > t["bytes"] * 19:
+        assert first is None
+        return
+    assert (first["class"], first["shape"]) == ("b", f"f32[{k},{n}]{{1,0:T(8,128)}}")
+    assert first["bytes"] == tiled(k, n, 8) and f"# [{k}, {n}]" in first["code"]
+    assert "x = jnp.moveaxis(x, -1, 0)" in first["code"]
+    (t, *_) = report(with_one(f"f32[{n},{k}]{{1,0:T(8,128)}}", "jit(f)/jit(_one_hot)/eq"))
+    assert f"jax.nn.one_hot(ids, {k}, axis=0)" in {one["kind"]: one["code"] for one in t["remedies"]}["first"]
+    (t, *_) = report(with_one(f"f32[{n},{k}]{{1,0:T(8,128)}}", "aten__mul"))
+    assert "x = x.movedim(-1, 0)" in {one["kind"]: one["code"] for one in t["remedies"]}["first"]
+    argument = module([PARAMETER.replace("f32[8,128]", f"f32[{n},{k}]"), made("r", "f32[8,128]{1,0:T(8,128)}", "p", root=True)])
+    kinds_of = {one["role"]: [r["kind"] for r in one["remedies"]] for one in report(argument)}
+    assert kinds_of["argument"][0] == "order" and "first" not in kinds_of["argument"]  # the user sets its layout
+
+
+def test_no_order_is_advised_for_what_the_compiler_orders():
+    shown = people(with_one("f32[524288,5]{1,0:T(8,128)}"))
+    assert "minor, dim" not in shown and "jnp.moveaxis" in shown
+    lines = [
+        '%w = f32[50000,24]{1,0:T(8,128)} parameter(0), metadata={op_name="w"}',
+        made("r", "f32[8,128]{1,0:T(8,128)}", "w", root=True),
+    ]
+    assert "dim 0 minor, dim 1 next" in people(module(lines))
+
+
 def test_heads_are_merged():
     (t, *_) = report(with_one("f32[512,12,64]{2,1,0:T(8,128)}"))
     merge = next(one for one in t["remedies"] if one["kind"] == "merge")
