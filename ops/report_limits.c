@@ -169,7 +169,8 @@ int report_limits(const report_ask *ask, report_limit limit[REPORT_LIMITS],
     }
   }
   for (int i = 0; i < n && *missing; i++) {
-    if (!limit[i].known || !limit[i].holds) continue;
+    const bool padding_alone = (*missing)->kind == TESELA_REPORT_NO_LAYOUTS;
+    if (!limit[i].known || !limit[i].holds || (padding_alone && !limit[i].is_waste)) continue;
     limit[i].known = false;
     limit[i].why = REPORT_LIMIT_MISSING;
   }

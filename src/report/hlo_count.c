@@ -27,7 +27,7 @@ static tesela__span tuple_member(tesela__span tuple, int64_t number) {
 
 /* ---- results that are an operand's memory -------------------------------------------------------------- */
 
-enum { ALL_ALIASED = -1, NOTED_BYTES = 4096 /* of an array whose tiles are looked for */ };
+enum { ALL_ALIASED = -1, NOTED_BYTES = 1 << 20 /* of an array whose tiles are looked for */ };
 
 /* output_to_operand_aliasing={{1}: (0, {}), {2}: (1, {})}: bits of the members of the result, ALL_ALIASED for
  * the whole result. Members from 63 on are taken for arrays of their own. */

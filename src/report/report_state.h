@@ -149,7 +149,7 @@ typedef struct tesela__module {
   bool entry_seen;
   bool outside_seen; /* an array outside any computation was seen */
   bool scheduled;    /* is_scheduled=true: the text after optimisation */
-  bool large, tiled; /* it has an array of 4096 bytes or more; one of these has tiles */
+  bool large, tiled; /* it has an array of 1 MiB or more; one of these has tiles */
   bool assignment;   /* the text is XLA's buffer assignment; its instructions are not HLO text */
   tesela__where where;
   int32_t section;
