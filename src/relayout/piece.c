@@ -178,6 +178,20 @@ static void sort_offsets(int64_t *table, int64_t n) {
  * of 1 KiB, as ratio to memcpy: the next tile 0.46, 2 KiB 0.65, 4 KiB 0.92, 8 KiB and more 1.05. */
 enum { PIECE_AHEAD = 8192 };
 
+enum { NEAR_ROWS = 4 }; /* fewer than the caches have ways */
+
+/* Do the src rows of a tile meet in few sets of the caches, so that they evict each other? Then they are copied to where they
+ * are dense, each soon after it is prefetched. Blocks of wider elements have too few rows for that. */
+static bool rows_meet(const tesela__builder *b) {
+  enum { PAGE = 4096, FEW = 8, ROOM = 32 << 10 };
+  const tesela__piece *piece = b->piece;
+  if (!piece->transpose_fn || piece->convert_fn || piece->bit_block_fn || piece->rows_fn || piece->width > 2)
+    return false;
+  if (!piece->stream || piece->padded || b->b.n == 0 || b->b.entries <= FEW) return false;
+  return b->b.loop[0].n > FEW && b->b.loop[0].ss % PAGE == 0 &&
+         b->a.entries * b->b.entries * piece->width <= ROOM;
+}
+
 /* Set the stretches of src that a tile reads: one for each entry of B (of A, of each stream); neighbours are joined if
  * all stretches can be. */
 static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
@@ -198,12 +212,14 @@ static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
   if (status != TESELA_OK) return status;
   int64_t *table = &plan->table[piece->prefetch];
   n = 0;
+  if (rows_meet(b)) piece->near_rows = (int32_t)tesela__min(NEAR_ROWS, b->b.entries);
+  const int64_t rows = piece->near_rows ? piece->near_rows : b->b.entries;
   for (int64_t s = 0; s < streams; s++)
-    for (int64_t i = 0; i < b->b.entries; i++)
+    for (int64_t i = 0; i < rows; i++)
       for (int64_t j = 0; j < na && plan->table[piece->sb + i] != TESELA__PADDING; j++)
         table[n++] = plan->table[piece->sb + i] + plan->table[piece->sa + j] + s * piece->rows.src_pitch;
   sort_offsets(table, n);
-  piece->n_ahead = (int32_t)tesela__max(1, PIECE_AHEAD / tesela__max(1, n * bytes));
+  piece->n_ahead = piece->near_rows ? 1 : (int32_t)tesela__max(1, PIECE_AHEAD / tesela__max(1, n * bytes));
   int64_t joined = 1;
   while (joined < n && table[joined] == table[joined - 1] + bytes) joined++;
   bool even = n % joined == 0;
@@ -213,16 +229,6 @@ static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
   piece->n_prefetch = (int32_t)(n / joined);
   piece->prefetch_lines = (int32_t)tesela__ceil_div(joined * bytes + TESELA__LINE - 1, TESELA__LINE);
   return TESELA_OK;
-}
-
-/* Do the src rows of a tile meet in few sets of the cache? Then they are copied to where they are dense. */
-static bool rows_meet(const tesela__builder *b) {
-  enum { PAGE = 4096, FEW = 8, ROOM = 32 << 10 };
-  const tesela__piece *piece = b->piece;
-  if (!piece->stream || piece->padded || b->b.n == 0 || b->b.entries <= FEW) return false;
-  if (piece->width > 2) return false; /* a block has few rows */
-  return b->b.loop[0].n > FEW && b->b.loop[0].ss % PAGE == 0 &&
-         b->a.entries * b->b.entries * piece->width <= ROOM;
 }
 
 /* Make the tables of the transpose of packed rows: pack_src[j][g] is row g of kind j, pack_dst[j][c] its dst rows. */

@@ -178,9 +178,10 @@ typedef struct tesela__piece {
   unsigned isa;                       /* TESELA__CPU_* bits of the kernels */
   int64_t pack_pitch;                 /* of rows that are converted or regrouped before the transpose */
   int32_t n_prefetch, prefetch_lines; /* stretches of src in a tile, lines of each; 0: no prefetch */
-  int32_t n_ahead;                    /* tiles from the work to the prefetch */
-  int64_t sa, da, sb, db, prefetch;   /* start of each table in plan->table */
-  int64_t pack_src, pack_dst;         /* tables of the transpose of packed rows */
+  int32_t near_rows; /* of src, that are prefetched at a time, before they are copied; 0: all of a tile */
+  int32_t n_ahead;   /* tiles from the work to the prefetch */
+  int64_t sa, da, sb, db, prefetch; /* start of each table in plan->table */
+  int64_t pack_src, pack_dst;       /* tables of the transpose of packed rows */
   tesela__level level[TESELA__MAX_LOOPS + 3];
 } tesela__piece;
 

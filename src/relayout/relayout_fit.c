@@ -273,6 +273,8 @@ static tesela__tile_target target_of_blocks(const tesela__job *job) {
   int64_t pitch = job->box->loop[job->b].ss;
   tesela__tile_target target = {256, job->wd >= 8 ? 512 : 256, 0};
   if (job->wd == 1 || pitch >= FAR || pitch <= -FAR) target.out = 128;
+  bool copied = job->plan->stream && job->wd <= 2 && job->group == 1 && !job->conversion && !job->apart;
+  if (copied && pitch % 4096 == 0) target.in = 512; /* see rows_meet */
   if (tuning->in) target = (tesela__tile_target){tuning->in, tuning->out, 0};
   if (job->random) target = random_target(job->random, job->wd == 1 ? 3 : 5);
   return target;

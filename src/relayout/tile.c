@@ -309,8 +309,13 @@ static void pack_rows(const tesela__worker *w, const tesela__tile *tile) {
       piece->bit_block_fn(row, piece->pack_pitch, tile->src, sb + b, tile->na / m);
     else if (piece->convert_fn)
       piece->convert_fn(row, tile->src + sb[b], tile->na);
-    else
-      memcpy(row, tile->src + sb[b], (size_t)(tile->na * piece->width));
+    else {
+      int64_t bytes = tile->na * piece->width;
+      if (piece->near_rows && b + piece->near_rows < tile->nb)
+        for (int64_t at = 0; at < bytes; at += TESELA__LINE)
+          __builtin_prefetch(tile->src + sb[b + piece->near_rows] + at, 0, 3);
+      memcpy(row, tile->src + sb[b], (size_t)bytes);
+    }
   }
 }
 
