@@ -238,7 +238,7 @@ static bool bfc_stat(tesela_report *report, tesela__span line, bool inside, bool
   const char *end = text.text + text.n;
   tesela__pool *pool = report->memory.pool;
   for (int i = 0; i < TESELA_REPORT_N_STATS; i++) {
-    int64_t number;
+    int64_t number = 0;
     if (!tesela__looking_at(text.text, end, stat_words[i])) continue;
     const char *p = tesela__skip_blanks(text.text + strlen(stat_words[i]), end);
     if ((!inside && i != TESELA_REPORT_STAT_LARGEST) || tesela__pool_number(p, end, &number) != end)
