@@ -11,11 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
+import numpy as np
 from jax import lax
 from jax.extend import core, source_info_util
 
-from ._parts import Form, Parts, array, axes_of, empty, form, indices
+from ._parts import Form, Parts, array, axes_of, back, empty, first, form, indices
 from ._rules import RULES
+
+CONSTANTS = 1024
+"""Elements of a constant that is worked out while tracing."""
 
 Rule = Callable[["Interpreter", Any, list[Any]], Any]
 
@@ -51,7 +55,7 @@ class Interpreter:
         return self.jaxpr(jaxpr.jaxpr, jaxpr.consts, arguments)
 
     def jaxpr(self, jaxpr: Any, consts: Sequence[Any], arguments: Sequence[Any]) -> list[Any]:
-        values: dict[Any, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
+        values: dict[Any, Any] = dict(zip(jaxpr.constvars, map(small_constant, consts), strict=True))
         values.update(zip(jaxpr.invars, arguments, strict=True))
         for eqn in jaxpr.eqns:
             given = [atom.val if isinstance(atom, core.Literal) else values[atom] for atom in eqn.invars]
@@ -72,6 +76,8 @@ class Interpreter:
                 return self._results(eqn, found)
         if name in BODIES:
             return BODIES[name](self, eqn, given)
+        if self.forms.limit and constant(eqn, given):
+            return self._results(eqn, self.folded(eqn, given))
         if name in RULES and (any(map(axes_of, given)) or any(self.axes(var.aval.shape) for var in eqn.outvars)):
             found = RULES[name](self, eqn, given)
             if found is not None:
@@ -81,6 +87,12 @@ class Interpreter:
     def plain(self, eqn: Any, given: list[Any]) -> Any:
         """The operation itself."""
         return eqn.primitive.bind(*given, **eqn.primitive.get_bind_params(eqn.params))
+
+    def folded(self, eqn: Any, given: list[Any]) -> Any:
+        """The operation done now: rules see the zeros and ones of small matrices."""
+        with jax.ensure_compile_time_eval():
+            found = self.plain(eqn, [array(one) for one in given])
+            return [np.asarray(one) for one in found] if eqn.primitive.multiple_results else np.asarray(found)
 
     def _results(self, eqn: Any, found: Any) -> list[Any]:
         results = list(found) if eqn.primitive.multiple_results else [found]
@@ -116,6 +128,19 @@ class Interpreter:
         return found
 
 
+def small_constant(value: Any) -> Any:
+    """A constant's numbers, if they are few."""
+    few = isinstance(value, jax.Array) and not isinstance(value, jax.core.Tracer) and value.size <= CONSTANTS
+    return np.asarray(value) if few and not jax.dtypes.issubdtype(value.dtype, jax.dtypes.extended) else value
+
+
+def constant(eqn: Any, given: Sequence[Any]) -> bool:
+    """Does an operation have small constants alone?"""
+    sizes = [getattr(var.aval, "size", CONSTANTS + 1) for var in (*eqn.invars, *eqn.outvars)]
+    known = all(isinstance(one, (np.ndarray, np.generic, int, float, complex, bool)) for one in given)
+    return known and max(sizes) <= CONSTANTS and not eqn.effects
+
+
 def evaluate(interpreter: Interpreter, jaxpr: Any, arguments: Sequence[Any]) -> list[Any]:
     """The results of a closed jaxpr for arrays, as arrays."""
     return list(map(array, interpreter.closed(jaxpr, [interpreter.normal(one) for one in arguments])))
@@ -146,15 +171,18 @@ def _scan(self: Interpreter, eqn: Any, given: list[Any]) -> list[Any]:
     jaxpr, n_consts, n_carry = params["jaxpr"], params["num_consts"], params["num_carry"]
     avals, results = jaxpr.in_avals, jaxpr.out_avals
     consts = given[:n_consts]
-    carry, rows = self.apart(given[n_consts : n_consts + n_carry]), self.apart(given[n_consts + n_carry :], 1)
+    axes = [self.axes(aval.shape) for aval in (*avals, *results)]
+    of_rows, of_results = axes[n_consts + n_carry : len(avals)], axes[len(avals) + n_carry :]
+    carry = self.apart(given[n_consts : n_consts + n_carry])
+    rows = [first(one, mine, 1) for one, mine in zip(given[n_consts + n_carry :], of_rows, strict=True)]
 
     def body(carry: Any, rows: Any) -> Any:
-        inner = [*consts, *self.together([*carry, *rows], avals[n_consts:])]
-        found = self.closed(jaxpr, inner)
-        return self.apart(found[:n_carry]), self.apart(found[n_carry:])
+        apart = [back(one, mine) for one, mine in zip(rows, of_rows, strict=True)]
+        found = self.closed(jaxpr, [*consts, *self.together(carry, avals[n_consts : n_consts + n_carry]), *map(self.normal, apart)])
+        return self.apart(found[:n_carry]), [first(one, mine) for one, mine in zip(found[n_carry:], of_results, strict=True)]
 
     last, stacked = lax.scan(body, carry, rows, length=params["length"], reverse=params["reverse"], unroll=params["unroll"])
-    return [*self.together(last, results[:n_carry]), *self.together(stacked, [var.aval for var in eqn.outvars[n_carry:]], 1)]
+    return [*self.together(last, results[:n_carry]), *(back(one, mine, 1) for one, mine in zip(stacked, of_results, strict=True))]
 
 
 def _while(self: Interpreter, eqn: Any, given: list[Any]) -> list[Any]:
@@ -182,7 +210,17 @@ def _branches(self: Interpreter, eqn: Any, given: list[Any]) -> list[Any]:
     return self.together(found, results)
 
 
+def _linear_solve(self: Interpreter, eqn: Any, given: list[Any]) -> list[Any]:
+    """The solution itself; a derivative goes through it."""
+    if not self.forms.limit:
+        return self._results(eqn, self.plain(eqn, list(map(array, given))))
+    lengths = eqn.params["const_lengths"]
+    first_of, total = lengths.matvec + lengths.vecmat, sum(lengths)
+    return self.closed(eqn.params["jaxprs"].solve, [*given[first_of : first_of + lengths.solve], *given[total:]])
+
+
 BODIES: dict[str, Callable[[Interpreter, Any, list[Any]], list[Any]]] = {
     "jit": _call, "pjit": _call, "closed_call": _call, "core_call": _call, "custom_jvp_call": _call, "custom_vjp_call": _call,
     "custom_vjp_call_jaxpr": _call, "remat2": _remat, "checkpoint": _remat, "scan": _scan, "while": _while, "cond": _branches,
+    "custom_linear_solve": _linear_solve,
 }  # fmt: skip

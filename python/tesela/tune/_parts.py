@@ -74,6 +74,22 @@ def array(value: Any) -> Any:
     return lax.transpose(stacked, [order.index(axis) for axis in range(len(order))])
 
 
+def first(value: Any, axes: tuple[int, ...], skip: int = 0) -> Any:
+    """One array whose short dims come first, after `skip` dims that stay: a loop's rows and results."""
+    if not axes:
+        return array(value)
+    value = array(value)
+    short = [axis + skip for axis in axes]
+    return lax.transpose(value, [*range(skip), *short, *(dim for dim in range(skip, value.ndim) if dim not in short)])
+
+
+def back(value: Any, axes: tuple[int, ...], skip: int = 0) -> Any:
+    """The array again that `first` moved."""
+    short = [axis + skip for axis in axes]
+    order = [*range(skip), *short, *(dim for dim in range(skip, value.ndim) if dim not in short)]
+    return lax.transpose(value, [order.index(dim) for dim in range(value.ndim)])
+
+
 def form(value: Any, axes: tuple[int, ...]) -> Any:
     """The value in a form."""
     if axes_of(value) == axes:
@@ -113,10 +129,11 @@ def _split(value: Any, axes: tuple[int, ...]) -> Parts:
         where = dict(zip(axes, at, strict=True))
         key = tuple(where[axis] for axis in had)
         if key not in moved:
-            moved[key] = lax.transpose(value.parts[key] if isinstance(value, Parts) else value, order)
+            whole = value.parts[key] if isinstance(value, Parts) else value
+            moved[key] = whole.transpose(order) if isinstance(whole, np.ndarray) else lax.transpose(whole, order)
         part = moved[key]
         for axis in new:
-            part = lax.index_in_dim(part, where[axis], 0, keepdims=False)
+            part = part[where[axis]] if isinstance(part, (np.ndarray, np.generic)) else lax.index_in_dim(part, where[axis], 0, keepdims=False)
         out.parts[at] = part
     return out
 

@@ -12,6 +12,7 @@ import numpy as np
 from jax import lax
 from jax import numpy as jnp
 
+from . import _solvers
 from ._parts import Parts, array, axes_of, empty, form, indices, without
 
 MOST = 512
@@ -267,6 +268,14 @@ def along(self: Any, eqn: Any, given: list[Any]) -> Any:
 # ---- products
 
 
+def _is_constant(value: Any, number: int) -> bool:
+    return isinstance(value, (np.ndarray, np.generic)) and bool(np.all(value == number))
+
+
+def _batch_first(value: Any, batch: tuple[int, ...]) -> Any:
+    return value.transpose([*batch, *(dim for dim in range(value.ndim) if dim not in batch)])
+
+
 def dot(self: Any, eqn: Any, given: list[Any]) -> Any:
     a, b = given
     ((ca, cb), (ba, bb)), shape = eqn.params["dimension_numbers"], eqn.outvars[0].aval.shape
@@ -282,6 +291,10 @@ def dot(self: Any, eqn: Any, given: list[Any]) -> Any:
     out_of_a = dict(zip([*ba, *free_a], range(len(ba) + len(free_a)), strict=True))
     out_of_b = dict(zip(free_b, range(len(ba) + len(free_a), len(shape)), strict=True))
     summed = [(i, j) for i, j in zip(ca, cb, strict=True) if i in axes_a]
+    wanted = self.axes(shape)
+    if math.prod(shape[axis] for axis in wanted) * math.prod(a.shape[i] for i, _ in summed) <= MOST:
+        axes_a |= {i for i, o in out_of_a.items() if o in wanted}
+        axes_b |= {j for j, o in out_of_b.items() if o in wanted} | {j for i, j in zip(ba, bb, strict=True) if i in axes_a}
     axes = tuple(sorted([out_of_a[i] for i in axes_a if i in out_of_a] + [out_of_b[j] for j in axes_b if j in out_of_b]))
     n = math.prod(shape[axis] for axis in axes) * math.prod(a.shape[i] for i, _ in summed)
     if n > MOST:
@@ -297,12 +310,14 @@ def dot(self: Any, eqn: Any, given: list[Any]) -> Any:
     n_batch, n_a, n_b = len(inner[1][0]), sum(i not in axes_a for i in free_a), sum(j not in axes_b for j in free_b)
 
     def product(x: Any, y: Any) -> Any:
+        """None: a zero of a constant matrix."""
+        if _is_constant(x, 0) or _is_constant(y, 0):
+            return None
         if left_a:
             return eqn.primitive.bind(x, y, **params)
-        x = lax.transpose(x, [*inner[1][0], *(i for i in range(x.ndim) if i not in inner[1][0])]).astype(dtype)
-        y = lax.transpose(y, [*inner[1][1], *(j for j in range(y.ndim) if j not in inner[1][1])]).astype(dtype)
-        batch = x.shape[:n_batch]
-        return x.reshape(*batch, *x.shape[n_batch:], *(1,) * n_b) * y.reshape(*batch, *(1,) * n_a, *y.shape[n_batch:])
+        x, y = (_batch_first(one, dims).astype(dtype) for one, dims in zip((x, y), inner[1], strict=True))
+        x, y = x.reshape(*x.shape, *(1,) * n_b), y.reshape(*y.shape[:n_batch], *(1,) * n_a, *y.shape[n_batch:])
+        return x if y.size == 1 and _is_constant(y, 1) else y if x.size == 1 and _is_constant(x, 1) else x * y
 
     def make(at: tuple[int, ...]) -> Any:
         where = dict(zip(axes, at, strict=True))
@@ -311,8 +326,10 @@ def dot(self: Any, eqn: Any, given: list[Any]) -> Any:
             of_a = {i: v for (i, _), v in zip(summed, k, strict=True)} | {i: where[o] for i, o in out_of_a.items() if i in axes_a}
             of_b = {j: v for (_, j), v in zip(summed, k, strict=True)} | {j: where[o] for j, o in out_of_b.items() if j in axes_b}
             of_b |= {j: of_a[i] for i, j in zip(ba, bb, strict=True) if j in axes_b}
-            terms.append(product(_part(a, tuple(of_a[i] for i in axes_of(a))), _part(b, tuple(of_b[j] for j in axes_of(b)))))
-        return functools.reduce(lax.add, terms)
+            term = product(_part(a, tuple(of_a[i] for i in axes_of(a))), _part(b, tuple(of_b[j] for j in axes_of(b))))
+            terms += [] if term is None else [term]
+        rest = [n for axis, n in enumerate(shape) if axis not in axes]
+        return jnp.broadcast_to(functools.reduce(jnp.add, terms), rest) if terms else jnp.zeros(rest, dtype)
 
     return _build(shape, axes, make)
 
@@ -365,7 +382,7 @@ def gather(self: Any, eqn: Any, given: list[Any]) -> Any:
     x, ids = given
     numbers, sizes, shape = eqn.params["dimension_numbers"], eqn.params["slice_sizes"], eqn.outvars[0].aval.shape
     if numbers.operand_batching_dims:
-        return None
+        return _solvers.pick(self, eqn, given)
     kept = [dim for dim in range(len(sizes)) if dim not in numbers.collapsed_slice_dims]
     of_operand = dict(zip(sorted(numbers.offset_dims), kept, strict=True))
     batch = [dim for dim in range(len(shape)) if dim not in numbers.offset_dims]
@@ -453,6 +470,7 @@ ELEMENTWISE = (
 ).split()
 
 RULES: dict[str, Any] = {
+    **_solvers.RULES,
     **dict.fromkeys(ELEMENTWISE, elementwise), **dict.fromkeys(FOLDS, reduce), "broadcast_in_dim": broadcast, "iota": iota,
     "transpose": transpose, "reshape": reshape, "squeeze": reshape, "expand_dims": reshape, "argmax": arg_reduce, "argmin": arg_reduce,
     "concatenate": concatenate, "stack": stack, "slice": slices, "pad": pad, "cumsum": along, "cumprod": along, "cummax": along, "cummin": along,
