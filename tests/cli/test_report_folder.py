@@ -203,6 +203,8 @@ def check(found, program, members=True):
         assert (b["from"], b["to"], b["shape"]) == (v["from"], v["to"], program.shape(v))
         assert b["stored_bytes"] == v["bytes"] and b["member"] == (v["member"] or None)
         assert b["location"] == "model.py:7" and b["op_name"] == f"op{v['id']}"
+        temporary = program.allocations[v["allocation"]]["use"] == "preallocated-temp"
+        assert b["at_peak"] == (not temporary or v["from"] <= spaces[v["space"]][2] <= v["to"])  # others are always in use
 
 
 @pytest.mark.parametrize("part", range(4))
