@@ -163,7 +163,7 @@ static bool use_of(input_walk *walk, const char *name, size_t n, const input_pat
   bool record = found && found->record, binary = report_is_binary(kind);
   *use = (input_use){.whole =
                          kind != TESELA_RECORD_NONE && (kind != TESELA_RECORD_HLO || found || walk->several),
-                     .arrays = !record && !binary};
+                     .arrays = !record && !binary && kind != TESELA_RECORD_VALUES};
   walk->n_whole = 0;
   if (record && (kind == TESELA_RECORD_NONE || kind == TESELA_RECORD_HLO)) {
     use->ignored = true;

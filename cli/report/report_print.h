@@ -27,8 +27,8 @@ void report_say_rows_left(const report_view *view);
 bool report_print_people(const report_view *view);
 /* report_peak_text.c: the headline of HLO text; the bytes over time. */
 void report_print_peak(const report_view *view);
-/* report_records_text.c */
-void report_print_records(const report_view *view);
+/* report_records_text.c; false: no memory */
+bool report_print_records(const report_view *view);
 bool report_print_timeline(const report_view *view);
 /* "HBM", "VMEM", "S(5)" */
 const char *report_space_name(int32_t space, char text[16]);
