@@ -22,7 +22,7 @@ enum { BLOCK = 256 * 1024, LOOKED = 4 << 20, RECORD_BYTES = 1 << 30 };
 typedef struct input_path {
   char *path;
   bool record; /* only a record beside the final HLO text of its module */
-  bool later;  /* it was put behind all others */
+  bool later;  /* it was put after all others */
 } input_path;
 
 typedef struct input_walk {
@@ -346,7 +346,7 @@ static bool read_path(input_walk *walk, const char *path, const input_path *foun
 }
 
 /* A text that repeats another file's, if there is one, is read after all others. */
-static void put_behind(input_walk *walk, input_path it) {
+static void put_last(input_walk *walk, input_path it) {
   memmove(walk->path + 1, walk->path, walk->n_paths++ * sizeof *walk->path);
   it.later = true;
   walk->path[0] = it;
@@ -359,7 +359,7 @@ static bool read_word(input_walk *walk, const char *word) {
   while (going_on && walk->n_paths > 0) {
     input_path next = walk->path[--walk->n_paths];
     if (is_code_hlo(next.path) && !next.later && walk->n_paths > 0) {
-      put_behind(walk, next);
+      put_last(walk, next);
       continue;
     }
     going_on = read_path(walk, next.path, &next);

@@ -41,11 +41,13 @@ static void print_space(const report_view *view, const tesela_record_program *pr
            space->bound_bytes == space->planned_bytes ? ", the least" : "");
 }
 
-static void print_buffer(const report_view *view, const tesela_record_buffer *buffer) {
+static void print_buffer(const report_view *view, const tesela_record_program *program,
+                         const tesela_record_buffer *buffer) {
   char bytes[TESELA_UNITS_TEXT], name[16], life[48] = "?";
   if (buffer->from >= 0) snprintf(life, sizeof life, "%" PRId64 "-%" PRId64, buffer->from, buffer->to);
-  printf("%10s  %12" PRId64 "  %-5s  %11s  ", report_bytes(view, buffer->bytes, bytes), buffer->offset,
-         report_space_name(buffer->space, name), life);
+  printf("%10s  %12" PRId64 "  %-5s  %-12s  %11s  ", report_bytes(view, buffer->bytes, bytes), buffer->offset,
+         report_space_name(buffer->space, name),
+         tesela_record_use_name(program->allocation[buffer->allocation].use), life);
   report_put(&view->cli->out, buffer->instruction, 60);
   printf("%s  ", buffer->member);
   report_put(&view->cli->out, buffer->shape, 90);
@@ -73,11 +75,13 @@ static void print_buffers(const report_view *view, const tesela_record_program *
       if (space && space->at >= 0)
         printf("\n  %s at its peak, instant %" PRId64 ":\n", report_space_name(space->space, name),
                space->at);
+      else if (space)
+        printf("\n  %s:\n", report_space_name(space->space, name));
       else
         puts("");
-      puts("     bytes        offset  space        alive  buffer");
+      puts("     bytes        offset  space  use                 alive  buffer");
     }
-    print_buffer(view, buffer);
+    print_buffer(view, program, buffer);
   }
   if (left > 0) printf("  ... and %" PRId64 " more; --top 0 shows all\n", left);
 }
