@@ -60,6 +60,8 @@ static inline bool report_is_binary(tesela_record_kind kind) {
 }
 /* Is there more about a program than HLO text? */
 bool report_has_records(const tesela_record_program *program);
+/* Have the records another program of this name? */
+bool report_same_name(const report_ask *ask, const tesela_record_program *program);
 /* Do any of the programs have records? */
 bool report_any_records(const tesela_records *records);
 /* The peak of a program's memory space that follows from its scheduled HLO text, or -1. */

@@ -335,8 +335,7 @@ bool report_print_people(const report_view *view) {
     if (!print_source(view, (tesela_report_source)source)) return false;
     printed = true;
   }
-  report_print_records(view);
-  if (!report_print_changes(view)) return false;
+  if (!report_print_records(view) || !report_print_changes(view)) return false;
   if (view->ask.baseline && !report_print_since(view)) return false;
   print_notes(view, false, "\n");
   return !report_line_lost();

@@ -29,8 +29,8 @@ bool report_print_people(const report_view *view);
 void report_print_peak(const report_view *view);
 /* report_pool_text.c: an allocator at run time; NULL: nothing */
 void report_print_pool(const report_view *view, const tesela_report_pool *pool);
-/* report_records_text.c */
-void report_print_records(const report_view *view);
+/* report_records_text.c. false: no memory */
+bool report_print_records(const report_view *view);
 bool report_print_timeline(const report_view *view);
 /* "HBM", "VMEM", "S(5)" */
 const char *report_space_name(int32_t space, char text[16]);

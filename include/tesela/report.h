@@ -769,6 +769,9 @@ typedef struct tesela_record_buffer {
   int32_t carried;       ///< 1: a value that a loop carries (phi); 0: not; -1: the records do not say
   /// Temporaries: the place in tesela_record_space.planned_bytes, counted through all temporary allocations of its space; -1 without.
   int64_t planned_offset;
+  /// 1: it lives at the peak of its space, or it is the largest of an allocation that is in use then although none of its values lives;
+  /// 0: it does not; -1: the peak is not known.
+  int32_t at_peak;
 } tesela_record_buffer;
 
 /// A stay in faster memory that memory space assignment decided. Instants are those of its own schedule.
@@ -782,7 +785,7 @@ typedef struct tesela_record_stay {
 /// One memory space of a program.
 typedef struct tesela_record_space {
   int32_t space;
-  int64_t needs_bytes;   ///< sum of its allocations
+  int64_t needs_bytes;   ///< sum of its allocations; without a buffer assignment printed_bytes
   int64_t printed_bytes; ///< total of the memory usage report; -1 without
   /// Bytes in use at the fullest instant: allocations that are not temporary are always in use, of temporary ones the places of
   /// values that live. What cannot be followed counts as always in use. -1 without live ranges.
