@@ -55,7 +55,7 @@ def tune(
     return Tuning(search, name or str(getattr(function, "__name__", "function")))
 
 
-_REWRITES = ("components", "constrained", "one_hot_as_take", "pack_rows", "packed_rows", "products_last")
+_REWRITES = ("components", "constrained", "one_hot_as_take", "pack_rows", "packed_rows", "patches_as_convolution", "products_last")
 
 
 def __getattr__(name: str) -> Any:
@@ -66,4 +66,7 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-__all__ = ["Tuning", "components", "constrained", "one_hot_as_take", "pack_rows", "packed_rows", "products_last", "tune"]
+__all__ = [
+    "Tuning", "components", "constrained", "one_hot_as_take", "pack_rows", "packed_rows", "patches_as_convolution", "products_last",
+    "tune",
+]  # fmt: skip

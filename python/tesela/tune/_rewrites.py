@@ -18,11 +18,14 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from . import _one_hot, _patches
 from ._interpret import Interpreter, evaluate
 from ._parts import Form
 
 F = TypeVar("F", bound=Callable[..., Any])
 LANES = 128
+LONG = 1024
+"""Matrices of a batch from which products are written as sums."""
 
 
 def _decorated(function: Callable[..., Any], make: Callable[[], Interpreter]) -> Callable[..., Any]:
@@ -47,6 +50,27 @@ def components(limit: int = 4, parts: int = 64) -> Callable[[F], F]:
 # ---- products of small matrices
 
 
+class Stacked(NamedTuple):
+    pieces: list[Any]
+    axis: int
+
+
+def stacked(self: Interpreter, eqn: Any, given: list[Any]) -> Any:
+    return self.know(self.plain(eqn, given), Stacked(given, eqn.params["axis"]))
+
+
+def _rows(self: Interpreter, x: Any, contracted: Sequence[int], free: Sequence[int], batch: Sequence[int]) -> Any:
+    """Which for k is the row k of the contracted dims: [free, batch], or [batch] of one. Pieces of a stack are not put together first."""
+    sizes = [math.prod(x.shape[dim] for dim in dims) for dims in (free, batch)]
+    shape = sizes if sizes[0] > 1 else sizes[1:]
+    fact = self.known(x)
+    if isinstance(fact, Stacked) and tuple(contracted) == (fact.axis,):
+        order = [dim - (dim > fact.axis) for dim in (*free, *batch)]
+        return lambda k: lax.transpose(fact.pieces[k], order).reshape(shape)
+    moved = lax.transpose(x, [*contracted, *free, *batch]).reshape(-1, *shape)
+    return lambda k: moved[k]
+
+
 def last_products(self: Interpreter, eqn: Any, given: list[Any]) -> Any:
     """[b,i,k] x [b,j,k] with a long b: sums over k of products whose last dim is b."""
     a, b = given
@@ -55,12 +79,12 @@ def last_products(self: Interpreter, eqn: Any, given: list[Any]) -> Any:
     free_b = [j for j in range(b.ndim) if j not in (*cb, *bb)]
     batch = math.prod(a.shape[i] for i in ba)
     small = [math.prod(x.shape[i] for i in dims) for x, dims in ((a, ca), (a, free_a), (b, free_b))]
-    if not ba or batch < 1024 or max(small) > 64 or small[0] > 32:
+    if not ba or batch < LONG or max(small) > 64 or small[0] > 32:
         return None
-    left = lax.transpose(a, [*ca, *free_a, *ba]).reshape(small[0], small[1], 1, batch)
-    right = lax.transpose(b, [*cb, *free_b, *bb]).reshape(small[0], 1, small[2], batch)
+    left, right = _rows(self, a, ca, free_a, ba), _rows(self, b, cb, free_b, bb)
     dtype = eqn.params["preferred_element_type"] or jnp.result_type(a, b)
-    total = sum(left[k].astype(dtype) * right[k].astype(dtype) for k in range(small[0]))
+    both = small[1] > 1 and small[2] > 1
+    total = sum((left(k)[:, None] if both else left(k)).astype(dtype) * right(k).astype(dtype) for k in range(small[0]))
     shape = eqn.outvars[0].aval.shape
     rest = shape[len(ba) :]
     moved = jnp.asarray(total).reshape(*rest, *shape[: len(ba)])
@@ -69,57 +93,23 @@ def last_products(self: Interpreter, eqn: Any, given: list[Any]) -> Any:
 
 def products_last(function: F) -> F:
     """Batched products of small matrices as sums of products with the batch in the last dim."""
-    return _decorated(function, lambda: Interpreter(special={"dot_general": last_products}))  # type: ignore[return-value]
+    return _decorated(function, lambda: Interpreter(special={"dot_general": last_products, "stack": stacked}))  # type: ignore[return-value]
 
 
 # ---- one-hot arrays
 
 
-class Iota(NamedTuple):
-    dim: int
-
-
-class OneHot(NamedTuple):
-    ids: Any
-    dim: int
-    n: int
-
-
-def _iota(self: Interpreter, eqn: Any, given: list[Any]) -> Any:
-    return self.know(self.plain(eqn, given), Iota(eqn.params["dimension"]))
-
-
-def _equal(self: Interpreter, eqn: Any, given: list[Any]) -> Any:
-    shape = eqn.outvars[0].aval.shape
-    for ids, steps in (given, given[::-1]):
-        fact = self.known(steps)
-        if isinstance(fact, Iota) and getattr(ids, "ndim", 0) == len(shape) and ids.shape[fact.dim] == 1 and steps.shape[fact.dim] > 1:
-            return self.know(self.plain(eqn, given), OneHot(lax.squeeze(ids, [fact.dim]), fact.dim, steps.shape[fact.dim]))
-    return None
-
-
-def _convert(self: Interpreter, eqn: Any, given: list[Any]) -> Any:
-    fact = self.known(given[0])
-    return self.know(self.plain(eqn, given), fact) if isinstance(fact, OneHot) else None
-
-
-def take_product(self: Interpreter, eqn: Any, given: list[Any]) -> Any:
-    """one_hot(ids) @ table: rows of the table."""
-    ((ca, cb), (ba, bb)) = eqn.params["dimension_numbers"]
-    fact = self.known(given[0])
-    if not isinstance(fact, OneHot) or ba or ca != (fact.dim,) or fact.ids.ndim != given[0].ndim - 1:
-        return None
-    table = jnp.moveaxis(given[1], cb[0], 0)
-    ids = jnp.where((fact.ids >= 0) & (fact.ids < fact.n), fact.ids, fact.n)
-    return jnp.take(table, ids, axis=0, mode="fill", fill_value=0).astype(eqn.outvars[0].aval.dtype)
-
-
-ONE_HOT = {"iota": _iota, "eq": _equal, "convert_element_type": _convert, "dot_general": take_product}
-
-
 def one_hot_as_take(function: F) -> F:
-    """Products with a one-hot array as rows taken from the other operand."""
-    return _decorated(function, lambda: Interpreter(special=ONE_HOT))  # type: ignore[return-value]
+    """Products with a one-hot array as rows taken from the other operand, or added up by their ids."""
+    return _decorated(function, lambda: Interpreter(special=_one_hot.RULES))  # type: ignore[return-value]
+
+
+# ---- patches
+
+
+def patches_as_convolution(function: F) -> F:
+    """Patches cut by reshape and transpose and multiplied with weights, as a convolution whose step is a patch."""
+    return _decorated(function, lambda: Interpreter(special=_patches.RULES))  # type: ignore[return-value]
 
 
 # ---- rows side by side
@@ -128,7 +118,7 @@ def one_hot_as_take(function: F) -> F:
 class Packed(NamedTuple):
     array: Any
     width: int
-    shape: tuple[int, int]
+    shape: tuple[int, ...]
 
 
 def row_width(n: int) -> int:
@@ -137,15 +127,37 @@ def row_width(n: int) -> int:
 
 
 def pack_rows(table: Any) -> Any:
-    """A table [rows, n] as [.., 128], 128 / n rows side by side: [131072, 64] is [65536, 128]."""
-    width = row_width(table.shape[1])
-    rows = -table.shape[0] % (LANES // width)
-    return jnp.pad(table, ((0, rows), (0, width - table.shape[1]))).reshape(-1, LANES)
+    """A table [rows, n] as [.., 128], 128 / n rows side by side: [131072, 64] is [65536, 128]. Dims before the last two stay."""
+    width = row_width(table.shape[-1])
+    rows = -table.shape[-2] % (LANES // width)
+    outer = table.shape[:-2]
+    return jnp.pad(table, (*((0, 0) for _ in outer), (0, rows), (0, width - table.shape[-1]))).reshape(*outer, -1, LANES)
+
+
+def packed_slice(self: Interpreter, eqn: Any, given: list[Any]) -> Any:
+    """Whole tables of several."""
+    fact, params = self.known(given[0]), eqn.params
+    if not isinstance(fact, Packed):
+        return None
+    shape, outer = eqn.outvars[0].aval.shape, len(fact.shape) - 2
+    if shape[outer:] != tuple(fact.shape[outer:]):
+        return None
+    ends = (*params["limit_indices"][:outer], *fact.array.shape[outer:])
+    strides = None if params["strides"] is None else (*params["strides"][:outer], 1, 1)
+    part = lax.slice(fact.array, (*params["start_indices"][:outer], 0, 0), ends, strides)
+    return self.know(self.plain(eqn, given), Packed(part, fact.width, shape))
+
+
+def packed_squeeze(self: Interpreter, eqn: Any, given: list[Any]) -> Any:
+    fact, shape = self.known(given[0]), eqn.outvars[0].aval.shape
+    if not isinstance(fact, Packed) or shape[-2:] != tuple(fact.shape[-2:]):
+        return None
+    return self.know(self.plain(eqn, given), Packed(fact.array.reshape(*shape[:-2], *fact.array.shape[-2:]), fact.width, shape))
 
 
 def packed_gather(self: Interpreter, eqn: Any, given: list[Any]) -> Any:
     fact, numbers = self.known(given[0]), eqn.params["dimension_numbers"]
-    if not isinstance(fact, Packed):
+    if not isinstance(fact, Packed) or len(fact.shape) != 2:
         return None
     rows, n = fact.shape
     if eqn.params["slice_sizes"] != (1, n) or numbers.collapsed_slice_dims != (0,) or numbers.start_index_map != (0,):
@@ -162,17 +174,20 @@ def packed_gather(self: Interpreter, eqn: Any, given: list[Any]) -> Any:
     return picked
 
 
-def packed_rows(table: int, shape: tuple[int, int]) -> Callable[[F], F]:
-    """The argument number `table`, [rows, n], comes as pack_rows makes it; rows are taken from there."""
+PACKED = {"gather": packed_gather, "slice": packed_slice, "squeeze": packed_squeeze, "reshape": packed_squeeze}
+
+
+def packed_rows(table: int, shape: tuple[int, ...]) -> Callable[[F], F]:
+    """The argument number `table`, [.., rows, n], comes as pack_rows makes it; rows are taken from there."""
 
     def decorate(function: F) -> F:
         @functools.wraps(function)
         def wrapped(*arguments: Any) -> Any:
-            packed, width = arguments[table], row_width(shape[1])
-            unpacked = packed.reshape(-1, width)[: shape[0], : shape[1]]
+            packed, width = arguments[table], row_width(shape[-1])
+            unpacked = packed.reshape(*shape[:-2], -1, width)[..., : shape[-2], : shape[-1]]
             given = (*arguments[:table], unpacked, *arguments[table + 1 :])
             closed, result = jax.make_jaxpr(function, return_shape=True)(*given)
-            interpreter = Interpreter(special={"gather": packed_gather})
+            interpreter = Interpreter(special=PACKED)
             interpreter.know(unpacked, Packed(packed, width, shape))
             found = evaluate(interpreter, closed, jax.tree.leaves(given))
             wrapped.changed = interpreter.changed  # type: ignore[attr-defined]

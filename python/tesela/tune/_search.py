@@ -9,15 +9,18 @@ and against AUTO.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
+from jax.extend import core
+from jax.interpreters import partial_eval
 
 from ._compile import Compiler, Measured
-from ._rewrites import components, constrained, one_hot_as_take, pack_rows, packed_rows, products_last, row_width
+from ._rewrites import PACKED, components, constrained, one_hot_as_take, pack_rows, packed_rows, patches_as_convolution, products_last, row_width
 from ._subject import Equation, Subject, difference, tolerance
 
 LEAST = 0.05
@@ -64,6 +67,12 @@ def score(one: Measured) -> float:
     return float(max(one.hbm, 1)) * max(one.cycles, 1.0) if one.fits else float("inf")
 
 
+def traced(function: Callable[..., Any], specs: Sequence[Any]) -> str:
+    """The equations that the results need."""
+    jaxpr = jax.make_jaxpr(function)(*specs).jaxpr
+    return str(partial_eval.dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), instantiate=True)[0])
+
+
 def order_words(order: Sequence[int]) -> str:
     return "(" + ", ".join(map(str, order)) + ("," if len(order) == 1 else "") + ")"
 
@@ -90,15 +99,25 @@ class Search:
         return self.compiler(what.function, specs, donate=donate, arguments=what.arguments, results=what.results)
 
     @property
+    def _name(self) -> str:
+        return str(getattr(self.subject.function, "__name__", "function"))
+
+    @property
     def left(self) -> int:
         return self.most - self.compiler.compiles
 
     def run(self) -> None:
         base = Try("default", "the program as it is", (), self.subject.base)
         self.default = self.measure(base)
-        self.best = Tried(base, self.default, None)
-        self._seen.add(str(jax.make_jaxpr(base.function)(*self.subject.specs)))
-        self.auto = self.measure(Try("auto", "AUTO", (), self.subject.base, arguments="auto", results="auto"))
+        self._seen.add(traced(base.function, self.subject.specs))
+        auto = Try(
+            "auto", "layouts of arguments and results that the compiler chooses (AUTO)",
+            (f"jax.jit({self._name}, in_shardings=Format(Layout.AUTO), out_shardings=Format(Layout.AUTO))",),
+            self.subject.base, arguments="auto", results="auto",
+            note="arguments must come as .lower(..).compile().input_formats says: jax.device_put(x, format)",
+        )  # fmt: skip
+        self.auto = self.measure(auto)
+        self.automatic = Tried(auto, self.auto, None)
         for what in self.rewrites():
             if self.left > 0:
                 self.attempt(what)
@@ -114,21 +133,18 @@ class Search:
                 specs = self.subject.specs
                 if what.adapt:
                     specs = list(jax.eval_shape(lambda *leaves: tuple(what.adapt(*leaves)), *specs))
-                traced = str(jax.make_jaxpr(what.function)(*specs))
+                text = traced(what.function, specs)
             except Exception as err:  # a program that the rewrite cannot trace stays as it is
                 self.refused.append(f"{what.words}: cannot be traced: {str(err).splitlines()[0][:100]}")
                 return
-            if traced in self._seen:
+            if text in self._seen:
                 return
-            self._seen.add(traced)
+            self._seen.add(text)
             apart = self.check(what)
             if apart is None:
                 return
         self.say(what.words)
-        found = Tried(what, self.measure(what), apart)
-        self.tried.append(found)
-        if better(found.measured, self.best.measured) and score(found.measured) < score(self.best.measured):
-            self.best = found
+        self.tried.append(Tried(what, self.measure(what), apart))
 
     def check(self, what: Try) -> float | None:
         """How far the results on the CPU are apart; None, with a reason in `refused`, if that is too far or cannot be told."""
@@ -161,7 +177,8 @@ class Search:
         flat = self.subject.flat_of
         plain = flat(self.subject.function)
         found = [
-            Try("rewrite", "products with one-hot arrays as rows that are taken", ("@one_hot_as_take",), one_hot_as_take(plain)),
+            Try("rewrite", "products with one-hot arrays as rows that are taken or added", ("@one_hot_as_take",), one_hot_as_take(plain)),
+            Try("rewrite", "patches that are cut and multiplied as one convolution", ("@patches_as_convolution",), patches_as_convolution(plain)),
             Try("rewrite", "batched products of small matrices as sums of products, the batch last", ("@products_last",), products_last(plain),
                 note="a product on the matrix unit rounds to bf16 by default, a sum of products does not"),
         ]  # fmt: skip
@@ -171,20 +188,27 @@ class Search:
                     note="a product of small matrices becomes a sum of products in the type of its result")
             )  # fmt: skip
         for i, spec in enumerate(self.subject.specs):
-            if len(spec.shape) == 2 and spec.shape[1] < 128 and spec.shape[0] > 1024 and self._rows_taken(i):
+            if len(spec.shape) >= 2 and spec.shape[-1] <= 64 and math.prod(spec.shape[:-1]) > 1024 and self._rows_taken(i):
                 found.append(self._packed(i, spec.shape))
         return found
 
     def _rows_taken(self, i: int) -> bool:
-        """Is the argument gathered by rows?"""
+        """Is the argument gathered by rows, or are tables in it?"""
         jaxpr = self.subject.closed.jaxpr
-        return any(eqn.primitive.name == "gather" and eqn.invars[0] is jaxpr.invars[i] for eqn in jaxpr.eqns)
+        tables = {jaxpr.invars[i]}
+        for eqn in jaxpr.eqns:
+            if eqn.invars and not isinstance(eqn.invars[0], core.Literal) and eqn.invars[0] in tables:
+                if eqn.primitive.name == "gather":
+                    return True
+                if eqn.primitive.name in PACKED:
+                    tables.add(eqn.outvars[0])
+        return False
 
-    def _packed(self, i: int, shape: tuple[int, int]) -> Try:
+    def _packed(self, i: int, shape: tuple[int, ...]) -> Try:
         def adapt(*leaves: Any) -> list[Any]:
             return [pack_rows(leaf) if j == i else leaf for j, leaf in enumerate(leaves)]
 
-        per, name = 128 // row_width(shape[1]), self.subject.names[i]
+        per, name = 128 // row_width(shape[-1]), self.subject.names[i]
         function = packed_rows(i, shape)(self.subject.flat_of(self.subject.function))
         return Try(
             "rewrite", f"{per} rows of {name} side by side in 128 lanes", (f"@packed_rows(table={i}, shape={shape})",), function, adapt,
@@ -240,7 +264,7 @@ class Search:
                 results = self._returned(i, order)
                 self.attempt(Try(
                     "argument", f"argument {self.subject.names[i]} {list(spec.shape)} in the order {order_words(order)}",
-                    (f"jax.jit({getattr(self.subject.function, '__name__', 'function')}, in_shardings=..)  # number {i}: "
+                    (f"jax.jit({self._name}, in_shardings=..)  # number {i}: "
                      f"Format(Layout(major_to_minor={order_words(order)}), sharding)",),
                     self.subject.base, arguments={i: order}, results=results,
                 ))  # fmt: skip
@@ -259,11 +283,8 @@ class Search:
     # ---- findings
 
     def findings(self) -> list[Tried]:
-        """What helps, the best first; what another finding beats in both is left out."""
-        good = [
-            one for one in self.tried
-            if better(one.measured, self.default) and not better(self.auto, one.measured) and self._not_worse(one.measured)
-        ]  # fmt: skip
+        """What helps, AUTO too, that which saves most first; what another finding beats in both is left out."""
+        good = [one for one in (*self.tried, self.automatic) if better(one.measured, self.default) and self._not_worse(one.measured)]
         front = [one for one in good if not any(better(other.measured, one.measured) for other in good if other is not one)]
         kept: list[Tried] = []
         for one in sorted(front, key=lambda tried: (score(tried.measured), tried.what.words)):
@@ -273,8 +294,10 @@ class Search:
         return kept
 
     def _not_worse(self, one: Measured) -> bool:
-        """At most 5 % beyond the better of default and AUTO, in what each is better in, unless the other saves."""
-        fitting = [way for way in (self.default, self.auto) if way.fits]
+        """At most 5 % more bytes than the smaller of default and AUTO, and 5 % more cycles than either that needs no more bytes."""
+        fitting = [way for way in (self.default, self.auto) if way.fits and way is not one]
         if not fitting:
             return one.fits
-        return one.hbm <= (1 + LEAST) * min(way.hbm for way in fitting) and one.cycles <= (1 + LEAST) * min(way.cycles for way in fitting)
+        if one.hbm > (1 + LEAST) * min(way.hbm for way in fitting):
+            return False
+        return all(one.cycles <= (1 + LEAST) * way.cycles for way in fitting if way.hbm <= (1 + LEAST) * one.hbm)

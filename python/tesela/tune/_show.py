@@ -89,8 +89,6 @@ def text(search: Search, name: str) -> str:
         ]  # fmt: skip
         if worse:
             out[-1] += f"  warning: AUTO is worse: {', '.join(worse)}"
-        elif better(auto, default):
-            out[-1] += "  AUTO is better: in_shardings and out_shardings of Format(Layout.AUTO)"
     if default.fits:
         out += ["", "padded most:", *(padded(default) or ["  no array of which more than a twentieth is padding"])]
         out += ["", "cycles by source line, times the trips of loops:", *lines_of(default)]
