@@ -4,6 +4,8 @@
  *
  * jansson loses characters, and stops the process, when it is refused memory in the middle of a text. So it gets all of its
  * memory from one piece, whose size follows from the text: it is there from the start, or nothing is read.
+ *
+ * jansson takes its time for each character of a string, so it does not see long ones (json_long.h).
  */
 #include "json_in.h"
 
@@ -13,6 +15,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "json_long.h"
+#include "json_plain.h"
 
 /* ---- how much ---------------------------------------------------------------------------------------------
  *
@@ -30,6 +36,8 @@ size_t json_memory(const char *text, size_t length) {
   for (size_t i = 0; i < length; i++) {
     char c = text[i];
     if (inside) {
+      i += json_plain(text + i, length - i);
+      c = i < length ? text[i] : '"';
       if (c == '\\') i++;
       if (c == '"') inside = false;
       continue;
@@ -52,6 +60,10 @@ static struct {
   char *memory;
   size_t size, used;
   bool refused; /* jansson needed more than json_memory computes */
+  /* the whole text, and what jansson does not see of it */
+  const char *whole;
+  int n_long;
+  json_stretch strings[JSON_MOST_LONG];
 } piece;
 
 static void *take(size_t size) {
@@ -86,6 +98,21 @@ static tesela_status status_of(const json_error_t *bad) {
 
 static void copy_value(tesela_value *to, json_t *from);
 
+static void copy_text(tesela_value *to, const json_t *from) {
+  to->kind = TESELA_VALUE_TEXT;
+  to->n = json_string_length(from);
+  to->as.text = json_string_value(from);
+  const int i = piece.n_long > 0 ? json_long_of(to->as.text, to->n) : -1;
+  if (i < 0) return;
+  const json_stretch string = piece.strings[i];
+  char *text = take(string.length + 1);
+  if (!text) return;
+  memcpy(text, piece.whole + string.begin, string.length);
+  text[string.length] = '\0';
+  to->n = string.length;
+  to->as.text = text;
+}
+
 static const tesela_value *copy_items(json_t *from, size_t n) {
   tesela_value *items = take(n * sizeof *items);
   const char *name;
@@ -118,9 +145,7 @@ static void copy_value(tesela_value *to, json_t *from) {
     to->as.item = to->n ? copy_items(from, to->n) : NULL;
     return;
   case JSON_STRING:
-    to->kind = TESELA_VALUE_TEXT;
-    to->n = json_string_length(from);
-    to->as.text = json_string_value(from);
+    copy_text(to, from);
     return;
   case JSON_INTEGER:
     to->kind = TESELA_VALUE_INT;
@@ -152,23 +177,28 @@ static tesela_status fail(tesela_json_in *in, tesela_status status, int64_t at, 
   return status;
 }
 
-static tesela_status json_read(tesela_json_in *in, const char *text, size_t length, size_t flags,
+/* Read a text, of which jansson sees all but piece.strings. */
+static tesela_status read_text(tesela_json_in *in, const char *text, size_t length, size_t flags,
                                tesela_error *err) {
   json_error_t bad;
   json_malloc_t usual_malloc;
   json_free_t usual_free;
-  if (!in) return fail(in, TESELA_E_INVALID, -1, "argument in is NULL", err);
-  *in = (tesela_json_in){0};
-  if (!text) return fail(in, TESELA_E_INVALID, -1, "argument text is NULL", err);
-  if (length > SIZE_MAX / 512) return fail(in, TESELA_E_LIMIT, -1, "the text is too long", err);
   size_t size = json_memory(text, length);
+  if (piece.n_long > 0) size += length;
+  for (int i = 0; i < piece.n_long; i++) size += piece.strings[i].length + 1 + ALIGN;
   in->memory = malloc(size);
   if (!in->memory) return fail(in, TESELA_E_MEMORY, -1, "no memory to read the JSON", err);
   piece.memory = in->memory;
   piece.size = size;
   piece.used = 0;
   piece.refused = false;
+  piece.whole = text;
   tesela_value *value = take(sizeof *value);
+  if (piece.n_long > 0) {
+    char *shorter = take(length);
+    length = json_cut_long(text, length, piece.n_long, piece.strings, shorter);
+    text = shorter;
+  }
   json_get_alloc_funcs(&usual_malloc, &usual_free);
   json_set_alloc_funcs(take, give_back);
   json_t *read = json_loadb(text, length, flags | JSON_REJECT_DUPLICATES, &bad);
@@ -181,6 +211,19 @@ static tesela_status json_read(tesela_json_in *in, const char *text, size_t leng
   if (!read) return fail(in, status_of(&bad), bad.position, bad.text, err);
   in->value = value;
   return TESELA_OK;
+}
+
+static tesela_status json_read(tesela_json_in *in, const char *text, size_t length, size_t flags,
+                               tesela_error *err) {
+  if (!in) return fail(in, TESELA_E_INVALID, -1, "argument in is NULL", err);
+  *in = (tesela_json_in){0};
+  if (!text) return fail(in, TESELA_E_INVALID, -1, "argument text is NULL", err);
+  if (length > SIZE_MAX / 512) return fail(in, TESELA_E_LIMIT, -1, "the text is too long", err);
+  piece.n_long = json_find_long(text, length, piece.strings);
+  tesela_status status = read_text(in, text, length, flags, err);
+  if (status == TESELA_OK || status == TESELA_E_MEMORY || piece.n_long == 0) return status;
+  piece.n_long = 0; /* the error's place is one in the whole text */
+  return read_text(in, text, length, flags, err);
 }
 
 tesela_status tesela_json_read(tesela_json_in *in, const char *text, size_t length, tesela_error *err) {

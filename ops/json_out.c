@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json_plain.h"
+
 /* Room for the ends of all that is open is kept: they never fail. */
 static bool grow(tesela_json_out *j, size_t more) {
   if (j->sink.stopped) return false;
@@ -89,15 +91,12 @@ static void put_real(tesela_json_out *j, double value) {
   put_value(j, text, strlen(text));
 }
 
-/* A character that a text has unescaped, as most. */
-static bool is_plain(char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
-
 static void put_escaped(tesela_json_out *j, const char *text, size_t length) {
   static const char names[] = {
       ['"'] = '"', ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't'};
   for (size_t i = 0, plain = 0; i <= length;) {
     uint32_t c = 0;
-    while (i < length && is_plain(text[i])) i++;
+    i += json_plain(text + i, length - i);
     size_t used = i < length ? tesela_utf8_character(text + i, length - i, &c) : 1;
     bool good = i < length && used > 0 && c >= 0x20 && c != '"' && c != '\\' && c != 0x7f;
     if (!good) { /* the end, or a character to escape */
@@ -121,9 +120,8 @@ static void put_escaped(tesela_json_out *j, const char *text, size_t length) {
 
 /* A whole text of plain characters, as most are; false: it has others, or memory ran out. A colon follows a key. */
 static bool put_plain(tesela_json_out *j, const tesela_event *event) {
-  size_t n = 0;
+  const size_t n = json_plain(event->text, event->length);
   bool key = event->kind == TESELA_EVENT_KEY;
-  while (n < event->length && is_plain(event->text[n])) n++;
   if (n < event->length || !grow(j, n + 4)) return false;
   char *at = j->text + j->length;
   if (j->comma) *at++ = ',';

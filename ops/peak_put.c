@@ -7,12 +7,6 @@
 
 #include "report_ask.h"
 
-static const char *const role_names[] = {
-    [TESELA_REPORT_BUFFER_ARGUMENT] = "argument", [TESELA_REPORT_BUFFER_OUTPUT] = "output",
-    [TESELA_REPORT_BUFFER_DONATED] = "donated",   [TESELA_REPORT_BUFFER_CONSTANT] = "constant",
-    [TESELA_REPORT_BUFFER_TABLE] = "table",       [TESELA_REPORT_BUFFER_TEMPORARY] = "temporary",
-};
-
 static void put_instant(tesela_sink *j, const char *name, const char *instruction, int64_t instant,
                         int64_t line) {
   tesela_put_key(j, name);
@@ -35,7 +29,7 @@ static void put_buffer(tesela_sink *j, const tesela_report_buffer *buffer) {
   tesela_put_key(j, "shape");
   tesela_put_text_n(j, buffer->shape, (size_t)buffer->shape_bytes);
   tesela_put_key_int(j, "bytes", buffer->bytes);
-  tesela_put_key_text(j, "role", role_names[buffer->role]);
+  tesela_put_key_text(j, "role", report_buffer_role(buffer->role));
   tesela_put_key_int(j, "from", buffer->from);
   tesela_put_key_int(j, "to", buffer->to);
   tesela_put_key_int(j, "line", buffer->line);

@@ -45,32 +45,29 @@ static tesela_status read_problem(tesela_request *q, problem *p) {
   return status == TESELA_OK ? problem_complete(&p->from, &p->to.layout, q->err) : status;
 }
 
-/* The value of a hexadecimal digit; -1 for any other character. */
-static int nibble(char c) {
-  static const uint8_t more[256] = {
-      /* one more than the value */
-      ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
-      ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
-      ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16};
-  return more[(uint8_t)c] - 1;
-}
+static bool is_hex_digit(char c) { return (uint8_t)(c - '0') < 10 || (uint8_t)((c | 0x20) - 'a') < 6; }
+
+/* The value of a hexadecimal digit. */
+static uint8_t nibble(char c) { return (uint8_t)((c & 15) + (c & 0x40 ? 9 : 0)); }
 
 /* The bytes of a text of hexadecimal digits, two for each; it must have exactly `bytes`. */
 static tesela_status read_hex(tesela_request *q, const char *field, const char *what, int64_t bytes,
                               uint8_t *out) {
   const tesela_value *text = tesela_request_get(q, field);
   const char *digits = tesela_value_text(text);
-  size_t length = tesela_value_length(text);
-  for (size_t i = 0; i < length; i++)
-    if (nibble(digits[i]) < 0)
+  const size_t length = tesela_value_length(text);
+  size_t wrong = 0;
+  for (size_t i = 0; i < length; i++) wrong += !is_hex_digit(digits[i]);
+  for (size_t i = 0; wrong > 0; i++)
+    if (!is_hex_digit(digits[i]))
       return tesela_request_fail(q, TESELA_E_SYNTAX, (int64_t)i, "expected a hexadecimal digit");
   if (length != 2 * (size_t)bytes)
     return tesela_request_fail(q, TESELA_E_INVALID, -1,
                                "%s has %zu hexadecimal digits; expected %" PRId64
                                " for %s, two for each byte",
                                field, length, 2 * bytes, what);
-  for (size_t i = 0; i < length; i += 2)
-    out[i / 2] = (uint8_t)(nibble(digits[i]) << 4 | nibble(digits[i + 1]));
+  for (int64_t i = 0; i < bytes; i++)
+    out[i] = (uint8_t)(nibble(digits[2 * i]) << 4 | nibble(digits[2 * i + 1]));
   return TESELA_OK;
 }
 
@@ -148,17 +145,19 @@ tesela_status op_plan(tesela_request *q) {
 
 /* ---- relayout --------------------------------------------------------------------------------------------- */
 
+static char hex_digit(int value) { return (char)(value + (value < 10 ? '0' : 'a' - 10)); }
+
 static void put_hex(tesela_sink *out, const char *name, const uint8_t *data, int64_t bytes) {
-  static const char digits[] = "0123456789abcdef";
-  char text[512];
+  enum { PIECE = 1024 };
+  char text[2 * PIECE];
   tesela_writer to = tesela_put_key_begin(out, name);
-  for (int64_t i = 0; i < bytes;) {
-    size_t n = 0;
-    for (; n < sizeof text && i < bytes; i++) {
-      text[n++] = digits[data[i] >> 4];
-      text[n++] = digits[data[i] & 15];
+  for (int64_t begin = 0; begin < bytes; begin += PIECE) {
+    const int64_t n = bytes - begin < PIECE ? bytes - begin : PIECE;
+    for (int64_t i = 0; i < n; i++) {
+      text[2 * i] = hex_digit(data[begin + i] >> 4);
+      text[2 * i + 1] = hex_digit(data[begin + i] & 15);
     }
-    to.write(to.user, text, n);
+    to.write(to.user, text, 2 * (size_t)n);
   }
   tesela_put_text_end(out);
 }

@@ -34,21 +34,13 @@ bool report_space_change(const changes_ask *ask, int64_t number, report_memory_c
   return false;
 }
 
-/* Does a buffer use memory of a space at its peak? */
-static bool at_peak(const tesela_record_program *program, const tesela_record_space *space,
-                    const tesela_record_buffer *buffer) {
-  if (buffer->space != space->space) return false;
-  return program->allocation[buffer->allocation].use != TESELA_RECORD_TEMPORARY || buffer->from < 0 ||
-         (buffer->from <= space->at && space->at <= buffer->to);
-}
-
 int64_t report_growth(const report_memory_change *change, int64_t i) {
   const tesela_record_buffer *buffer = &change->after->buffer[i];
   int64_t before = 0;
-  if (!at_peak(change->after, change->new_space, buffer)) return 0;
+  if (buffer->space != change->new_space->space || buffer->at_peak == 0) return 0;
   for (int64_t k = 0; k < change->before->n_buffers; k++) {
     const tesela_record_buffer *other = &change->before->buffer[k];
-    if (at_peak(change->before, change->old_space, other) &&
+    if (other->space == change->old_space->space && other->at_peak != 0 &&
         strcmp(other->instruction, buffer->instruction) == 0 && strcmp(other->member, buffer->member) == 0)
       before = other->bytes;
   }

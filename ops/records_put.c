@@ -11,7 +11,8 @@
 enum { PERCENT = 3, SLACK = 256 << 10 }; /* two peaks that differ by no more agree */
 
 bool report_has_records(const tesela_record_program *program) {
-  return program->n_spaces > 0 || program->n_stays > 0 || program->n_differences > 0;
+  return program->n_spaces > 0 || program->n_stays > 0 || program->n_differences > 0 ||
+         program->total_bytes >= 0;
 }
 
 bool report_any_records(const tesela_records *records) {
@@ -20,24 +21,29 @@ bool report_any_records(const tesela_records *records) {
   return false;
 }
 
-/* Is another program of this name among the records? */
-static bool is_ambiguous(const tesela_records *records, const tesela_record_program *program) {
-  for (int64_t i = 0; i < tesela_records_n_programs(records); i++) {
-    const tesela_record_program *other = tesela_records_program_at(records, i);
+bool report_same_name(const report_ask *ask, const tesela_record_program *program) {
+  for (int64_t i = 0; i < tesela_records_n_programs(ask->records); i++) {
+    const tesela_record_program *other = tesela_records_program_at(ask->records, i);
     if (other != program && report_has_records(other) && strcmp(other->name, program->name) == 0) return true;
   }
   return false;
 }
 
+/* The text of a program is the file whose name starts as those of its records; else a module with its name that no other program has. */
 int64_t report_own_peak(const report_ask *ask, const tesela_record_program *program, int32_t space) {
-  if (is_ambiguous(ask->records, program)) return -1;
+  size_t n = strlen(program->source);
+  bool files = n > 0 && program->source[n - 1] == '.';
+  int64_t other = -1;
   for (int64_t i = 0; i < tesela_report_n_peaks(ask->report); i++) {
     const tesela_report_peak *peak = tesela_report_peak_at(ask->report, i);
+    if (peak->space != space || peak->at < 0) continue;
     const tesela_report_section *section = tesela_report_section_at(ask->report, peak->section);
-    if (peak->space == space && peak->at >= 0 && strcmp(section->name, program->name) == 0)
+    if (strcmp(section->name, program->name) != 0) continue;
+    if (files && strncmp(report_input_name(ask, section->input), program->source, n) == 0)
       return peak->least_bytes;
+    if (other < 0) other = peak->least_bytes;
   }
-  return -1;
+  return other >= 0 && report_same_name(ask, program) ? -1 : other;
 }
 
 /* An upper bound differs only from a larger peak. */
@@ -112,6 +118,11 @@ static void put_buffer(tesela_sink *j, const tesela_record_program *program,
   report_put_known(j, "from", buffer->from >= 0, buffer->from);
   report_put_known(j, "to", buffer->from >= 0, buffer->to);
   report_put_known(j, "planned_offset", buffer->planned_offset >= 0, buffer->planned_offset);
+  tesela_put_key(j, "at_peak");
+  if (buffer->at_peak < 0)
+    tesela_put_null(j);
+  else
+    tesela_put_bool(j, buffer->at_peak);
   tesela_put_key_text(j, "op_name", or_null(buffer->op_name));
   tesela_put_key_text(j, "location", or_null(buffer->location));
   tesela_put_end(j);

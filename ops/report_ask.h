@@ -60,6 +60,8 @@ static inline bool report_is_binary(tesela_record_kind kind) {
 }
 /* Is there more about a program than HLO text? */
 bool report_has_records(const tesela_record_program *program);
+/* Have the records another program of this name? */
+bool report_same_name(const report_ask *ask, const tesela_record_program *program);
 /* Do any of the programs have records? */
 bool report_any_records(const tesela_records *records);
 /* The peak of a program's memory space that follows from its scheduled HLO text, or -1. */
@@ -157,8 +159,17 @@ tesela_status report_put_since(tesela_sink *out, const report_ask *ask);
 
 /* TESELA_OK or TESELA_E_MEMORY. */
 tesela_status report_put_answer(tesela_sink *out, const report_ask *ask);
+/* The member `allocator` of a section; none without one. */
+void report_put_pool(tesela_sink *out, const report_ask *ask, const tesela_report_pool *pool);
 /* The members `peak` and, if it is asked for, `lives`. */
 tesela_status report_put_peak(tesela_sink *out, const report_ask *ask);
+
+/* ---- what to change: remedies_put.c ------------------------------------------------------------------------ */
+
+enum { REPORT_CULPRITS = 5 /* arrays that are shown */ };
+/* "argument", "temporary". */
+const char *report_buffer_role(tesela_report_buffer_role role);
+tesela_status report_put_culprits(tesela_sink *out, const report_ask *ask);
 /* The member `programs`, if there are records. */
 void report_put_records(tesela_sink *out, const report_ask *ask);
 void report_put_changes(tesela_sink *out, const changes_ask *ask);

@@ -138,7 +138,8 @@ static const tesela_report_note *what_is_missing(const report_ask *ask) {
   for (int64_t i = 0; i < tesela_report_n_notes(ask->report); i++) {
     const tesela_report_note *note = tesela_report_note_at(ask->report, i);
     if (note->kind == TESELA_REPORT_MIXED || note->kind == TESELA_REPORT_BROKEN ||
-        note->kind == TESELA_REPORT_CUT_MODULE || note->kind == TESELA_REPORT_NO_ENTRY)
+        note->kind == TESELA_REPORT_CUT_MODULE || note->kind == TESELA_REPORT_NO_ENTRY ||
+        note->kind == TESELA_REPORT_NO_LAYOUTS)
       return note;
   }
   return NULL;
@@ -168,7 +169,8 @@ int report_limits(const report_ask *ask, report_limit limit[REPORT_LIMITS],
     }
   }
   for (int i = 0; i < n && *missing; i++) {
-    if (!limit[i].known || !limit[i].holds) continue;
+    const bool padding_alone = (*missing)->kind == TESELA_REPORT_NO_LAYOUTS;
+    if (!limit[i].known || !limit[i].holds || (padding_alone && !limit[i].is_waste)) continue;
     limit[i].known = false;
     limit[i].why = REPORT_LIMIT_MISSING;
   }

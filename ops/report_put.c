@@ -216,6 +216,7 @@ static void put_section(tesela_sink *j, const report_ask *ask, const tesela_repo
     if (section->figure[f].text[0])
       tesela_put_key_text(j, tesela_report_figure_name((tesela_report_figure)f), section->figure[f].text);
   tesela_put_end(j);
+  report_put_pool(j, ask, section->pool);
   tesela_put_end(j);
 }
 
@@ -303,6 +304,7 @@ tesela_status report_put_answer(tesela_sink *j, const report_ask *ask) {
   if (put_arrays(j, ask) != TESELA_OK) return TESELA_E_MEMORY;
   report_n_rows(ask, &left);
   tesela_put_key_int(j, "rows_left_out", left);
+  if (report_put_culprits(j, ask) != TESELA_OK) return TESELA_E_MEMORY;
   report_put_records(j, ask);
   put_sections_notes_inputs(j, ask);
   put_skipped(j, ask->skipped);

@@ -15,7 +15,7 @@
  *   query_linear.c      linear layouts over bits         query_cute.c      the algebra of CuTe layouts
  *   query_trial.c       tests and times of copies        query_loops.c     their loops
  *   query_report.c      reports of compilers               query_pack.c      checkpoints to files
- *   value.c put.c json_in.c json_out.c json_answer.c    values, sinks, the edge to JSON
+ *   value.c put.c json_*.c    values, sinks, the edge to JSON
  *
  * A new operation is one row in the table and one function.
  */

@@ -89,6 +89,12 @@ static void print_reasons(const report_view *view, const tesela_xla_shape *shape
   if (lines.open) end_line(&lines.line);
 }
 
+/* Arguments and results have the layout that the program asks for; the compiler orders others itself. */
+static bool is_set(const tesela_report_array *array) {
+  return array->role == TESELA_REPORT_ARGUMENT || strstr(array->allocation, "rgument") ||
+         strstr(array->allocation, "utput");
+}
+
 /* ---- instead ------------------------------------------------------------------------------------------- */
 
 static void print_advice(const report_view *view, const tesela_report_array *array,
@@ -96,11 +102,12 @@ static void print_advice(const report_view *view, const tesela_report_array *arr
   tesela_report_advice advice[TESELA_REPORT_MAX_ADVICE];
   report_line line;
   tesela_writer to = {write_to_line, &line};
-  int32_t n = 0;
+  int32_t n = 0, shown = 0;
   if (tesela_report_advise(shape, advice, &n, NULL) != TESELA_OK) return;
   for (int32_t i = 0; i < n; i++) {
     char takes[TESELA_UNITS_TEXT], saves[TESELA_UNITS_TEXT];
-    begin_line(view, &line, i == 0 ? "instead" : "or");
+    if (advice[i].kind != TESELA_REPORT_ADVICE_MERGE && !is_set(array)) continue;
+    begin_line(view, &line, shown++ == 0 ? "instead" : "or");
     if (advice[i].kind == TESELA_REPORT_ADVICE_MERGE)
       tesela_xla_print(&advice[i].shape, true, &to, NULL);
     else

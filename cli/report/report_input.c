@@ -22,6 +22,7 @@ enum { BLOCK = 256 * 1024, LOOKED = 4 << 20, RECORD_BYTES = 1 << 30 };
 typedef struct input_path {
   char *path;
   bool record; /* only a record beside the final HLO text of its module */
+  bool later;  /* it was put after all others */
 } input_path;
 
 typedef struct input_walk {
@@ -40,6 +41,7 @@ typedef struct input_walk {
   int64_t n_refused; /* files named on the command line and refused */
   int64_t looked;    /* bytes searched for the message of a runtime */
   bool runtime;      /* it was found */
+  bool final;        /* the final HLO text of a module was found in a folder, as --xla_dump_to writes it */
   char block[BLOCK];
 } input_walk;
 
@@ -163,7 +165,7 @@ static bool use_of(input_walk *walk, const char *name, size_t n, const input_pat
   bool record = found && found->record, binary = report_is_binary(kind);
   *use = (input_use){.whole =
                          kind != TESELA_RECORD_NONE && (kind != TESELA_RECORD_HLO || found || walk->several),
-                     .arrays = !record && !binary};
+                     .arrays = !record && !binary && kind != TESELA_RECORD_VALUES};
   walk->n_whole = 0;
   if (record && (kind == TESELA_RECORD_NONE || kind == TESELA_RECORD_HLO)) {
     use->ignored = true;
@@ -214,7 +216,7 @@ static bool push_path(input_walk *walk, const char *folder, const char *name) {
   memcpy(path, folder, n);
   if (n > 0 && folder[n - 1] != '/') path[n++] = '/';
   memcpy(path + n, name, m + 1);
-  walk->path[walk->n_paths++] = (input_path){path, false};
+  walk->path[walk->n_paths++] = (input_path){.path = path};
   return true;
 }
 
@@ -242,6 +244,16 @@ static bool ends_in(const char *name, const char *end) {
 }
 
 static bool is_final_dump(const char *name) { return ends_in(name, "after_optimizations.txt"); }
+
+/* A file of --xla_jf_dump_to: "1795843859373348712-TLP-48-bundles.txt". Records of memory space assignment lie among them. */
+static bool is_code_dump(const char *path) {
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  size_t digits = strspn(name, "0123456789");
+  return digits >= 10 && name[digits] == '-' && !strstr(name, "-memory-space-assignment-");
+}
+
+/* The one of them that has the final HLO text. */
+static bool is_code_hlo(const char *path) { return is_code_dump(path) && ends_in(path, "-TLP-hlo.txt"); }
 
 /* Does a name end in what the compiler calls a record beside "after_optimizations.txt"? */
 static bool is_record_name(const char *name) {
@@ -318,6 +330,11 @@ static bool read_path(input_walk *walk, const char *path, const input_path *foun
   if (found && kind != PROCESS_FILE) return skip_file(walk, path, "not a regular file");
   if (found && ends_in(path, ".html")) return skip_file(walk, path, "a page for a browser");
   if (found && is_earlier_dump(path)) return skip_file(walk, path, "from before optimisation");
+  if (found && is_code_dump(path) && !is_code_hlo(path))
+    return skip_file(walk, path, "a stage of code generation");
+  if (found && is_code_hlo(path) && walk->final)
+    return skip_file(walk, path, "another stage of a module that is read");
+  walk->final = walk->final || (found && is_final_dump(path));
   int fd = system_open(path);
   if (fd < 0) {
     walk_failed(walk, path);
@@ -328,11 +345,23 @@ static bool read_path(input_walk *walk, const char *path, const input_path *foun
   return going_on;
 }
 
+/* A text that repeats another file's, if there is one, is read after all others. */
+static void put_last(input_walk *walk, input_path it) {
+  memmove(walk->path + 1, walk->path, walk->n_paths++ * sizeof *walk->path);
+  it.later = true;
+  walk->path[0] = it;
+}
+
 static bool read_word(input_walk *walk, const char *word) {
   if (strcmp(word, "-") == 0) return read_descriptor(walk, PROCESS_STDIN, "-", NULL);
+  walk->final = false;
   bool going_on = read_path(walk, word, NULL);
   while (going_on && walk->n_paths > 0) {
     input_path next = walk->path[--walk->n_paths];
+    if (is_code_hlo(next.path) && !next.later && walk->n_paths > 0) {
+      put_last(walk, next);
+      continue;
+    }
     going_on = read_path(walk, next.path, &next);
     free(next.path);
   }

@@ -198,6 +198,7 @@ static void print_sections(const report_view *view, tesela_report_source source)
     if (n > 1) print_section(view, printed[i]);
     if (printed[i]->arrays == 0 || printed[i]->repeated < printed[i]->arrays)
       print_compiler_totals(view, printed[i]);
+    report_print_pool(view, printed[i]->pool);
   }
   if (n > lines) printf("  ... and %" PRId64 " more\n", n - lines);
 }
@@ -334,7 +335,7 @@ bool report_print_people(const report_view *view) {
     if (!print_source(view, (tesela_report_source)source)) return false;
     printed = true;
   }
-  report_print_records(view);
+  if (!report_print_records(view) || !report_print_changes(view)) return false;
   if (view->ask.baseline && !report_print_since(view)) return false;
   print_notes(view, false, "\n");
   return !report_line_lost();

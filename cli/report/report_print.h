@@ -27,8 +27,10 @@ void report_say_rows_left(const report_view *view);
 bool report_print_people(const report_view *view);
 /* report_peak_text.c: the headline of HLO text; the bytes over time. */
 void report_print_peak(const report_view *view);
-/* report_records_text.c */
-void report_print_records(const report_view *view);
+/* report_pool_text.c: an allocator at run time; NULL: nothing */
+void report_print_pool(const report_view *view, const tesela_report_pool *pool);
+/* report_records_text.c. false: no memory */
+bool report_print_records(const report_view *view);
 bool report_print_timeline(const report_view *view);
 /* "HBM", "VMEM", "S(5)" */
 const char *report_space_name(int32_t space, char text[16]);
@@ -40,6 +42,8 @@ bool report_print_since_peak(const report_view *view, const report_ask *before, 
 bool report_print_since(const report_view *view);
 /* The array that adds most to what a limit is about, as a note on stderr; false: no memory. */
 bool report_say_since(const report_view *view, const report_limit *limit);
+/* report_change_text.c: what to change. false: no memory. */
+bool report_print_changes(const report_view *view);
 void report_print_details(const report_view *view, int64_t number, const tesela_report_array *array);
 /* report_data.c. false: no memory or ferror(stdout). */
 bool report_print_json(const report_view *view);

@@ -90,7 +90,31 @@ extern "C" {
   X(TESELA_REPORT_MOST_IN_USE, "most_in_use", "in use at most")            \
   X(TESELA_REPORT_UNUSED, "reserved_unused", "reserved and unused")        \
   X(TESELA_REPORT_BEFORE, "before", "before rematerialization")            \
-  X(TESELA_REPORT_CONSTANTS, "constants", "constants")
+  X(TESELA_REPORT_CONSTANTS, "constants", "constants")                     \
+  X(TESELA_REPORT_PROCESS, "process", "in use by the process")             \
+  X(TESELA_REPORT_PRIVATE, "private_pools", "in private pools")            \
+  X(TESELA_REPORT_ALLOWED, "allowed", "allowed")
+
+/* Lines under "Stats:" in the dump of an allocator. symbol, name in JSON, word */
+#define TESELA_REPORT_STAT_MAP(X)                                             \
+  X(TESELA_REPORT_STAT_LIMIT, "limit_bytes", "Limit:")                        \
+  X(TESELA_REPORT_STAT_IN_USE, "in_use_bytes", "InUse:")                      \
+  X(TESELA_REPORT_STAT_MOST, "most_in_use_bytes", "MaxInUse:")                \
+  X(TESELA_REPORT_STAT_ALLOCATIONS, "allocations", "NumAllocs:")              \
+  X(TESELA_REPORT_STAT_LARGEST, "largest_allocation_bytes", "MaxAllocSize:")  \
+  X(TESELA_REPORT_STAT_RESERVED, "reserved_bytes", "Reserved:")               \
+  X(TESELA_REPORT_STAT_MOST_RESERVED, "most_reserved_bytes", "PeakReserved:") \
+  X(TESELA_REPORT_STAT_LARGEST_FREE, "largest_free_block_bytes", "LargestFreeBlock:")
+
+/* Why an allocator refused a request. symbol, name in JSON, meaning */
+#define TESELA_REPORT_REFUSAL_MAP(X)                                                                  \
+  X(TESELA_REPORT_REFUSAL_UNKNOWN, "unknown", "the text does not tell")                               \
+  X(TESELA_REPORT_FRAGMENTED, "fragmented", "enough is free, but in pieces that are too small")       \
+  X(TESELA_REPORT_REGIONS, "regions", "enough is free, but in several regions that cannot be joined") \
+  X(TESELA_REPORT_OUTSIDE, "outside", "the device has no more memory, though the limit allows it")    \
+  X(TESELA_REPORT_FULL, "full", "too little is free")                                                 \
+  X(TESELA_REPORT_NEVER, "never", "more than the allocator may ever have")                            \
+  X(TESELA_REPORT_FITS, "fits", "a free chunk is large enough: the dump shows another instant")
 
 /* Notes that a reader of the answer needs. symbol, code in JSON, loud: it changes what the figures
  * mean. */
@@ -117,6 +141,8 @@ extern "C" {
   X(TESELA_REPORT_SPLIT, "split_by_prefix", false)      \
   X(TESELA_REPORT_JOINED, "joined_lines", false)        \
   X(TESELA_REPORT_NO_PEAK, "no_peak", false)            \
+  X(TESELA_REPORT_NO_TILES, "no_tiles", false)          \
+  X(TESELA_REPORT_NO_LAYOUTS, "no_layouts", true)       \
   X(TESELA_REPORT_RUNTIME, "runtime", false)
 
 #define TESELA__ROW(symbol, ...) symbol,
@@ -132,6 +158,12 @@ typedef enum tesela_report_figure {
 typedef enum tesela_report_note_kind {
   TESELA_REPORT_NOTE_MAP(TESELA__ROW) TESELA_REPORT_N_NOTES
 } tesela_report_note_kind;
+typedef enum tesela_report_stat {
+  TESELA_REPORT_STAT_MAP(TESELA__ROW) TESELA_REPORT_N_STATS
+} tesela_report_stat;
+typedef enum tesela_report_refusal {
+  TESELA_REPORT_REFUSAL_MAP(TESELA__ROW) TESELA_REPORT_N_REFUSALS
+} tesela_report_refusal;
 #undef TESELA__ROW
 
 /// The name in JSON: "memory_report", "copy", "hlo_temp". Static text; NULL for a number outside the list.
@@ -140,6 +172,9 @@ TESELA_API const char *tesela_report_role_name(tesela_report_role role);
 TESELA_API const char *tesela_report_figure_name(tesela_report_figure figure);
 /// The words for people: "HLO temp unpadded".
 TESELA_API const char *tesela_report_figure_text(tesela_report_figure figure);
+/// "limit_bytes"; "fragmented".
+TESELA_API const char *tesela_report_stat_name(tesela_report_stat stat);
+TESELA_API const char *tesela_report_refusal_name(tesela_report_refusal refusal);
 
 /// A number as the compiler printed it.
 typedef struct tesela_report_printed {
@@ -211,6 +246,57 @@ typedef struct tesela_report_array {
   bool granule;    ///< a scalar or tuple table that the allocator rounded up to its least allocation
 } tesela_report_array;
 
+/// Chunks of one size that an allocator has given away: "145 Chunks of size 256".
+typedef struct tesela_report_chunks {
+  int64_t bytes, count; ///< of one chunk; how many
+  const char *op;       ///< the operation of the first, where the dump names it; ""
+} tesela_report_chunks;
+
+/// A bin of the BFC allocator: chunks of `from_bytes` up to the next bin. The figures are as printed, rounded.
+typedef struct tesela_report_bin {
+  int64_t from_bytes, chunks, in_use;               ///< numbers of chunks, and of those in use
+  tesela_report_printed allocated, used, requested; ///< all chunks; those in use; what was asked for
+} tesela_report_bin;
+
+/// A cell of PyTorch's memory_summary(): "12345 MiB" means 12345 * 2^20 <= true value < 12346 * 2^20.
+typedef struct tesela_report_cell {
+  char text[16];       ///< as printed
+  int64_t value, step; ///< value <= true value < value + step; -1 and 0 if it is missing
+} tesela_report_cell;
+
+/// A row of it.
+typedef struct tesela_report_metric {
+  const char *name; ///< as memory_stats() has it: "allocated_bytes", "segment"
+  const char *pool; ///< "all", "large_pool", "small_pool"
+  bool bytes;       ///< bytes; else a number of blocks
+  tesela_report_cell now, peak, allocated, freed;
+} tesela_report_metric;
+
+/// An allocator at run time: what its message, its dump or its summary says. Bytes and numbers are -1 where the text lacks them.
+///
+/// Example: "ran out of memory trying to allocate 512.00MiB", and a dump with free chunks of 300 MiB and 200 MiB in one region and of
+/// 100 MiB in another: requested_bytes 536870912, free_chunks 3, free_bytes 629145600, largest_free_bytes 314572800,
+/// region_free_bytes 524288000, why TESELA_REPORT_REGIONS: not even a region without fragments could hold it.
+typedef struct tesela_report_pool {
+  tesela_report_refusal why;
+  char words[320], instead[200];   ///< one sentence with the figures; what helps; "" if `why` is not known
+  int64_t requested_bytes;         ///< rounded up by the allocator where it says so
+  int64_t limit_bytes, pool_bytes; ///< that it may have; that it has from the device
+  int64_t in_use_bytes, in_use_chunks;
+  int64_t free_bytes, free_chunks;    ///< in the pool
+  int64_t largest_free_bytes;         ///< the largest piece; if !largest_known at most this
+  int64_t region_free_bytes, regions; ///< the most that is free in one region
+  bool largest_known;
+  bool
+      exact; ///< from a list of chunks that agrees with bins, sizes and Stats; else rounded, or without bins to compare with
+  int64_t device, ooms, retries; ///< of PyTorch's summary
+  int64_t stat[TESELA_REPORT_N_STATS];
+  int64_t n_bins, n_sizes, n_metrics;
+  const tesela_report_bin *bin;     ///< those with chunks
+  const tesela_report_chunks *size; ///< in use; the sizes that take most first
+  const tesela_report_metric *metric;
+} tesela_report_pool;
+
 /// One memory report, or one HLO module (or the instructions outside any). Texts are owned by the report.
 typedef struct tesela_report_section {
   tesela_report_source source;
@@ -225,6 +311,7 @@ typedef struct tesela_report_section {
       argument_data_bytes;                               ///< from entry_computation_layout; n is -1 without
   int64_t n_results, result_bytes, result_data_bytes;    ///< likewise
   tesela_report_printed figure[TESELA_REPORT_N_FIGURES]; ///< the compiler's figures
+  const tesela_report_pool *pool;                        ///< of an allocator at run time; else NULL
 } tesela_report_section;
 
 /// One kind of note, with its number of cases and the first of them.
@@ -471,6 +558,94 @@ TESELA_API tesela_status tesela_report_advice_words(const tesela_xla_shape *from
                                                     const tesela_report_advice *advice,
                                                     const tesela_writer *to, tesela_error *err);
 
+/* ---- what to change ------------------------------------------------------------------------------------ */
+
+/* What can be done about an array: symbol, class, name, words. The classes: a, what the user sets; b, other dims in the program; c, a
+ * constraint on one result; d, nothing. A compiler orders the dims of its results itself, so for those only b and c help. */
+#define TESELA_REMEDY_MAP(X)                                                                             \
+  X(TESELA_REMEDY_ORDER, 'a', "order", "another order of the dims")                                      \
+  X(TESELA_REMEDY_TAKE, 'b', "take", "rows taken by their numbers, without a one-hot array")             \
+  X(TESELA_REMEDY_PRODUCTS, 'b', "products", "products of small matrices as sums of products")           \
+  X(TESELA_REMEDY_CHANNELS, 'b', "channels", "a convolution of few channels as a sum of shifted arrays") \
+  X(TESELA_REMEDY_INDICES, 'b', "indices", "one array for each dim that is indexed")                     \
+  X(TESELA_REMEDY_COMPONENTS, 'b', "components", "one array for each index of the small dims")           \
+  X(TESELA_REMEDY_PACK, 'b', "pack", "several rows side by side")                                        \
+  X(TESELA_REMEDY_MERGE, 'b', "merge", "neighbouring dims as one")                                       \
+  X(TESELA_REMEDY_FIRST, 'b', "first", "the small dim first")                                            \
+  X(TESELA_REMEDY_CONSTRAIN, 'c', "constrain", "another order of the dims of one result")                \
+  X(TESELA_REMEDY_NONE, 'd', "none", "nothing to save: shard it, take smaller batches, or compute it again")
+
+#define TESELA__ROW(symbol, ...) symbol,
+typedef enum tesela_remedy_kind { TESELA_REMEDY_MAP(TESELA__ROW) TESELA_REMEDY_N_KINDS } tesela_remedy_kind;
+#undef TESELA__ROW
+
+/// "components". Static text; NULL for a number outside the list, as the words. The class is 'a' to 'd', or 0.
+TESELA_API const char *tesela_remedy_name(tesela_remedy_kind kind);
+TESELA_API const char *tesela_remedy_words(tesela_remedy_kind kind);
+TESELA_API char tesela_remedy_class(tesela_remedy_kind kind);
+
+/// Arrays of one shape and role: of a schedule, those that need the main memory at its peak. Texts are owned by the report.
+typedef struct tesela_report_culprit {
+  const char *shape; ///< not ended: shape_bytes of it
+  int64_t shape_bytes;
+  tesela_report_buffer_role role;
+  const char *name;          ///< the first one's instruction, or ""
+  const char *op_name;       ///< of the user's program, or ""
+  const char *location;      ///< "train.py:12" or ""
+  int64_t count;             ///< arrays
+  int64_t bytes, data_bytes; ///< of all of them; data_bytes without padding
+  bool lives;                ///< of a schedule
+  int64_t reserved[2];       ///< 0: room to grow (base.h)
+} tesela_report_culprit;
+
+/// The arrays of the main memory, most padding first, then most bytes: those alive at the highest peak of a scheduled module, if
+/// there is one; else the rows of HLO text, else of memory reports. *n receives how many were written. O(rows capacity), no allocation.
+///
+/// @return TESELA_OK; TESELA_E_INVALID for a missing argument.
+TESELA_API tesela_status tesela_report_culprits(const tesela_report *report, int64_t capacity,
+                                                tesela_report_culprit *culprit, int64_t *n,
+                                                tesela_error *err);
+
+typedef struct tesela_report_remedy {
+  tesela_remedy_kind kind;
+  tesela_xla_shape from, to; ///< to: as a TPU compiler would place it
+  int64_t arrays;            ///< of the shape `to` in place of one; 0: it is not made
+  int64_t bytes;             ///< of all of them
+  int64_t peak_bytes;        ///< of the main memory, with this change alone, at most; -1 without a schedule
+  int64_t reserved[2];       ///< 0: room to grow (base.h)
+} tesela_report_remedy;
+
+#define TESELA_REPORT_MAX_REMEDIES TESELA_REMEDY_N_KINDS
+
+/// What can be done about a culprit, that which leaves the fewest bytes first; of those within 10 % the first of TESELA_REMEDY_MAP. Each
+/// saves 5 % of the culprit's bytes or more and, of a schedule, 1 % of the peak; if nothing does the only one is TESELA_REMEDY_NONE.
+/// Savings of several culprits do not add: each peak is that of one change.
+///
+/// Example: a temporary f32[1000000,3]{1,0:T(8,128)} of 488 MiB, alone: components, 3 arrays f32[1000000]{0:T(1024)}, 11.5 MiB;
+/// constrain, {0,1:T(4,128)}, 15.3 MiB.
+///
+/// @return TESELA_OK; TESELA_E_MEMORY.
+TESELA_API tesela_status tesela_report_remedies(const tesela_report *report,
+                                                const tesela_report_culprit *culprit,
+                                                tesela_report_remedy remedy[TESELA_REPORT_MAX_REMEDIES],
+                                                int32_t *n, tesela_error *err);
+
+/// Print the change as lines of code, "p0, p1, p2 = (p[:, k] for k in range(3))": for PyTorch/XLA if the operation's name is one of
+/// that, else for JAX. Nothing for TESELA_REMEDY_NONE.
+TESELA_API tesela_status tesela_report_remedy_code(const tesela_report_culprit *culprit,
+                                                   const tesela_report_remedy *remedy,
+                                                   const tesela_writer *to, tesela_error *err);
+
+/// The peak of the main memory if n buffers had other bytes: buffer[i], ascending, had bytes[i]. Temporaries that used the memory of one
+/// that is now smaller get their own, so it is an upper bound. O(buffers + instants), and as much memory.
+///
+/// Example: peak 12 MiB of 4 of arguments, 4 of results and 4 of a temporary: with 1 MiB for that it is 9 MiB.
+///
+/// @return TESELA_OK; TESELA_E_INVALID without a schedule; TESELA_E_RANGE for a buffer out of range, or negative bytes;
+/// TESELA_E_MEMORY.
+TESELA_API tesela_status tesela_report_replay(const tesela_report *report, int64_t n, const int64_t *buffer,
+                                              const int64_t *bytes, int64_t *peak, tesela_error *err);
+
 /// The number of results of an opcode that are separate arrays, and the reason.
 typedef enum tesela_report_counts {
   TESELA_REPORT_COUNTS_ALL,    ///< every array of the result
@@ -594,6 +769,9 @@ typedef struct tesela_record_buffer {
   int32_t carried;       ///< 1: a value that a loop carries (phi); 0: not; -1: the records do not say
   /// Temporaries: the place in tesela_record_space.planned_bytes, counted through all temporary allocations of its space; -1 without.
   int64_t planned_offset;
+  /// 1: it lives at the peak of its space, or it is the largest of an allocation that is in use then although none of its values lives;
+  /// 0: it does not; -1: the peak is not known.
+  int32_t at_peak;
 } tesela_record_buffer;
 
 /// A stay in faster memory that memory space assignment decided. Instants are those of its own schedule.
@@ -607,7 +785,7 @@ typedef struct tesela_record_stay {
 /// One memory space of a program.
 typedef struct tesela_record_space {
   int32_t space;
-  int64_t needs_bytes;   ///< sum of its allocations
+  int64_t needs_bytes;   ///< sum of its allocations; without a buffer assignment printed_bytes
   int64_t printed_bytes; ///< total of the memory usage report; -1 without
   /// Bytes in use at the fullest instant: allocations that are not temporary are always in use, of temporary ones the places of
   /// values that live. What cannot be followed counts as always in use. -1 without live ranges.

@@ -7,7 +7,8 @@
  *   header_json.c        the JSON of .safetensors headers
  *   safetensors.c        read .safetensors headers; safetensors_write.c: write them
  *   file_write.c         describe the tensors of an output and make its header
- *   file_fill.c          write the data of an output; file_copy.c: copy a tensor; file_parts.c: within a memory limit
+ *   file_fill.c          write the data of an output; file_copy.c: copy a tensor; file_parts.c: within a memory limit;
+ *                        file_pieces.c: by threads
  *   file_record.c        record the progress of an unfinished output
  *   file_verify.c        compare an output with its description
  *   file_index.c         the shards of a checkpoint

@@ -71,26 +71,6 @@ void tesela__file_copies_end(tesela__file_copies *copies) {
 
 /* ---- copy -------------------------------------------------------------------------------------------------- */
 
-/* The progress of one copy, scaled to its bytes in the output. */
-static int file_progress(void *user, int64_t bytes_done, int64_t bytes_total) {
-  const tesela__file_copies *copies = user;
-  double part = bytes_total > 0 ? (double)bytes_done / (double)bytes_total : 0;
-  return copies->options->progress(copies->options->progress_user,
-                                   copies->bytes_before + (int64_t)(part * (double)copies->bytes_now),
-                                   copies->bytes_total);
-}
-
-tesela_run_options tesela__file_watch(tesela__file_copies *copies, int64_t bytes) {
-  copies->bytes_now = bytes;
-  return (tesela_run_options){.progress = copies->options->progress ? file_progress : NULL,
-                              .progress_user = copies};
-}
-
-void tesela__file_count(tesela__file_copies *copies) {
-  copies->bytes_before += copies->bytes_now;
-  copies->bytes_now = 0;
-}
-
 /* In chunks, to the mapped file. */
 static tesela_status file_copy_chunks(tesela__file_copies *copies, const tesela_plan *plan, uint8_t *dst,
                                       const uint8_t *src, tesela_error *err) {
@@ -104,62 +84,32 @@ static tesela_status file_copy_chunks(tesela__file_copies *copies, const tesela_
 
 /* ---- windows ----------------------------------------------------------------------------------------------- */
 
-/* A copy in windows of dst: each thread has room for one, and writes it to the file when it is done. */
+/* A copy in windows of dst: each is made in a buffer and written to the file. */
 typedef struct file_windows {
-  tesela__file_copies *copies;
+  const tesela__file_copies *copies;
   tesela_plan *plan;
   const uint8_t *src;
-  uint8_t *dst, *room; /* of all threads */
+  uint8_t *dst;
   tesela__windows windows;
-  tesela_run_options options;
-  atomic_llong next, done; /* windows; bytes */
-  atomic_bool stopped, failed;
-  tesela_error err; /* of the first that failed */
 } file_windows;
 
-static void file_run_window(file_windows *run, int64_t i, uint8_t *room) {
+static tesela_status file_run_window(void *data, int64_t i, uint8_t *room, tesela_error *err) {
+  const file_windows *run = data;
   const int64_t begin = run->windows.edge[i], bytes = run->windows.edge[i + 1] - begin;
-  tesela_error err;
   memset(room, 0, (size_t)bytes); /* for places that the plan leaves alone */
   tesela__window_run(&run->windows, run->plan, i, room, run->src);
-  if (tesela__output_write(run->copies->output, run->dst + begin, room, bytes, &err) != TESELA_OK) {
-    atomic_store(&run->stopped, true);
-    if (!atomic_exchange(&run->failed, true)) run->err = err;
-  }
+  const tesela_status status = tesela__output_write(run->copies->output, run->dst + begin, room, bytes, err);
   if (run->copies->keeps) file_look(run->copies);
-  atomic_fetch_add(&run->done, bytes);
+  return status;
 }
 
-/* Chunk t is a thread's, with the room of that number; the first is the caller's. */
-static void file_run_windows(void *data, int32_t t) {
-  file_windows *run = data;
-  while (!atomic_load(&run->stopped)) {
-    const int64_t i = atomic_fetch_add(&run->next, 1);
-    if (i >= run->windows.n) return;
-    file_run_window(run, i, run->room + t * run->windows.most);
-    if (t == 0 && run->options.progress &&
-        run->options.progress(run->options.progress_user, atomic_load(&run->done),
-                              run->windows.edge[run->windows.n]) != 0)
-      atomic_store(&run->stopped, true);
-  }
-}
-
-/* Windows of a plan, and room for them: some at a time are a small part of the memory that may be used. *n is the number of threads; 0:
- * it cannot be run so. */
-static tesela_status file_find_windows(file_windows *run, int32_t threads, int32_t *n, tesela_error *err) {
-  const tesela__file_copies *copies = run->copies;
-  const int64_t bound = copies->options->plan.memory_bytes;
+/* Windows of a plan: those that threads have at a time are a small part of the memory that may be used. None: it cannot be run so. */
+static tesela_status file_find_windows(file_windows *run, int32_t threads, tesela_error *err) {
+  const int64_t bound = run->copies->options->plan.memory_bytes;
   int64_t most = FILE_MOST_WINDOW;
   if (bound > 0) most = tesela__max(FILE_LEAST_WINDOW, tesela__min(most, bound / 8 / threads));
-  *n = 0;
-  tesela_status status = tesela__windows_find(&run->windows, run->plan, tesela__min(FILE_WINDOW, most), most,
-                                              &copies->allocator, err);
-  if (status != TESELA_OK || run->windows.n == 0) return status;
-  *n = (int32_t)tesela__min(threads, run->windows.n);
-  run->room = tesela__alloc(&copies->allocator, (uint64_t)(*n * run->windows.most), TESELA__LINE);
-  return run->room
-             ? TESELA_OK
-             : tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for %" PRId32 " windows of a copy", *n);
+  return tesela__windows_find(&run->windows, run->plan, tesela__min(FILE_WINDOW, most), most,
+                              &run->copies->allocator, err);
 }
 
 /* *done: the plan was run, or failed. */
@@ -167,21 +117,13 @@ static tesela_status file_copy_windows(tesela__file_copies *copies, tesela_plan 
                                        const uint8_t *src, bool *done, tesela_error *err) {
   file_windows run = {.copies = copies, .plan = plan, .dst = dst, .src = src};
   tesela_plan_info info;
-  int32_t n;
   tesela_plan_describe(plan, &info);
-  tesela_status status = file_find_windows(&run, info.threads, &n, err);
-  *done = status != TESELA_OK || n > 0;
-  if (status == TESELA_OK && n > 0) {
-    run.options = tesela__file_watch(copies, info.dst_bytes);
-    tesela__run_on_threads(n, n, file_run_windows, &run);
-    if (atomic_load(&run.failed)) {
-      status = run.err.status;
-      if (err) *err = run.err;
-    } else if (atomic_load(&run.stopped)) {
-      status = tesela__fail_stopped(err);
-    }
+  tesela_status status = file_find_windows(&run, info.threads, err);
+  *done = status != TESELA_OK || run.windows.n > 0;
+  if (status == TESELA_OK && run.windows.n > 0) {
+    const tesela__file_pieces pieces = {run.windows.n, run.windows.most, file_run_window, &run};
+    status = tesela__file_run_pieces(copies, &pieces, info.threads, info.dst_bytes, err);
   }
-  tesela__release(&copies->allocator, run.room);
   tesela__windows_free(&run.windows);
   return status;
 }
@@ -218,7 +160,8 @@ tesela_status tesela__file_copy(tesela__file_copies *copies, uint8_t *dst, const
   tesela_plan_destroy(plan);
   if (!dst) return status;
   tesela__file_count(copies); /* many small tensors are never asked about in the middle of one */
-  if (status == TESELA_OK && copies->options->progress && file_progress(copies, 0, 0) != 0)
+  const tesela_run_options watch = tesela__file_watch(copies, 0);
+  if (status == TESELA_OK && watch.progress && watch.progress(watch.progress_user, 0, 0) != 0)
     status = tesela__fail_stopped(err);
   return status;
 }

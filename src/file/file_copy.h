@@ -37,12 +37,28 @@ typedef struct tesela__file_copies {
 tesela_status tesela__file_copies_begin(tesela__file_copies *copies, tesela_error *err);
 void tesela__file_copies_end(tesela__file_copies *copies);
 
+/* ---- file_pieces.c ---- */
+
 /* Options for work on `bytes` bytes of the output, with progress as a part of these. tesela__file_count: it is done. */
 tesela_run_options tesela__file_watch(tesela__file_copies *copies, int64_t bytes);
 void tesela__file_count(tesela__file_copies *copies);
 
+/* Pieces of a copy: threads take them in turn, each with room of its own. */
+typedef struct tesela__file_pieces {
+  int64_t n, room; /* room: bytes that a thread needs */
+  tesela_status (*run)(void *data, int64_t i, uint8_t *room, tesela_error *err);
+  void *data;
+} tesela__file_pieces;
+
+/* Run all pieces of a copy that writes `bytes` bytes, on that many threads or fewer, until one fails or progress says stop.
+ * TESELA_E_MEMORY if there is no room for all threads. */
+tesela_status tesela__file_run_pieces(tesela__file_copies *copies, const tesela__file_pieces *pieces,
+                                      int32_t threads, int64_t bytes, tesela_error *err);
+
+/* ---- file_parts.c, file_copy.c ---- */
+
 /* Copy one tensor in parts, if options->memory_bytes and these layouts allow it. *done: that was done, or failed. `info` is that of a plan
- * of the whole. file_parts.c */
+ * of the whole. */
 tesela_status tesela__file_copy_parts(tesela__file_copies *copies, uint8_t *dst, const tesela_layout *to,
                                       const uint8_t *src, const tesela_layout *from,
                                       const tesela_plan_options *options, const tesela_plan_info *info,

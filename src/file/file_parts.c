@@ -13,17 +13,12 @@ enum {
   FILE_PART_SPARE = 4 << 10  /* for alignment */
 };
 
-/* A copy in parts: each thread has room for one, reads it from the source, and writes it to the output when it is done. */
+/* A copy in parts: each is read from the source, copied from buffer to buffer, and written to the output. */
 typedef struct file_parts {
   tesela__file_copies *copies;
   tesela__copy_parts parts;
   const uint8_t *src;
-  uint8_t *dst, *room; /* room: of all threads */
-  int64_t room_bytes;  /* of each */
-  tesela_run_options options;
-  atomic_llong next, done; /* parts */
-  atomic_bool stopped, failed;
-  tesela_error err; /* of the first that failed */
+  uint8_t *dst;
 } file_parts;
 
 static int64_t file_lines(int64_t bytes) { return tesela__ceil_div(bytes, TESELA__LINE) * TESELA__LINE; }
@@ -51,7 +46,8 @@ static tesela_status file_write_stretch(void *data, int64_t file, int64_t buffer
                               &part->err);
 }
 
-static tesela_status file_run_part(file_parts *run, int64_t i, uint8_t *room, tesela_error *err) {
+static tesela_status file_run_part(void *data, int64_t i, uint8_t *room, tesela_error *err) {
+  const file_parts *run = data;
   int64_t to, from;
   const tesela__part_kind *kind = tesela__part_at(&run->parts, i, &to, &from);
   file_part part = {.run = run, .buffer = room + file_lines(run->parts.dst_bytes)};
@@ -66,24 +62,6 @@ static tesela_status file_run_part(file_parts *run, int64_t i, uint8_t *room, te
   return status;
 }
 
-/* Chunk t is a thread's, with the room of that number; the first is the caller's. */
-static void file_run_parts(void *data, int32_t t) {
-  file_parts *run = data;
-  while (!atomic_load(&run->stopped)) {
-    tesela_error err;
-    const int64_t i = atomic_fetch_add(&run->next, 1);
-    if (i >= run->parts.n) return;
-    if (file_run_part(run, i, run->room + t * run->room_bytes, &err) != TESELA_OK) {
-      atomic_store(&run->stopped, true);
-      if (!atomic_exchange(&run->failed, true)) run->err = err;
-    }
-    const int64_t done = atomic_fetch_add(&run->done, 1) + 1;
-    if (t == 0 && run->options.progress &&
-        run->options.progress(run->options.progress_user, done, run->parts.n) != 0)
-      atomic_store(&run->stopped, true);
-  }
-}
-
 tesela_status tesela__file_copy_parts(tesela__file_copies *copies, uint8_t *dst, const tesela_layout *to,
                                       const uint8_t *src, const tesela_layout *from,
                                       const tesela_plan_options *options, const tesela_plan_info *info,
@@ -94,27 +72,12 @@ tesela_status tesela__file_copy_parts(tesela__file_copies *copies, uint8_t *dst,
   const int64_t bytes = tesela__min(FILE_PART, bound / most) - FILE_PART_SPARE;
   tesela_status status =
       tesela__copy_parts_find(&run.parts, to, from, bytes, options, &copies->allocator, err);
-  const int32_t threads = (int32_t)tesela__min(most, run.parts.n);
-  *done = status != TESELA_OK || threads > 0;
-  if (status == TESELA_OK && threads > 0) {
-    run.room_bytes = file_lines(run.parts.dst_bytes) + file_lines(run.parts.src_bytes);
-    run.room = tesela__alloc(&copies->allocator, (uint64_t)(threads * run.room_bytes), TESELA__LINE);
-    if (!run.room)
-      status = tesela__fail(err, TESELA_E_MEMORY, -1,
-                            "no memory for %" PRId32 " parts of a copy, of %" PRId64 " bytes", threads,
-                            run.room_bytes);
+  *done = status != TESELA_OK || run.parts.n > 0;
+  if (status == TESELA_OK && run.parts.n > 0) {
+    const int64_t room = file_lines(run.parts.dst_bytes) + file_lines(run.parts.src_bytes);
+    const tesela__file_pieces pieces = {run.parts.n, room, file_run_part, &run};
+    status = tesela__file_run_pieces(copies, &pieces, most, info->dst_bytes, err);
   }
-  if (run.room) {
-    run.options = tesela__file_watch(copies, info->dst_bytes);
-    tesela__run_on_threads(threads, threads, file_run_parts, &run);
-    if (atomic_load(&run.failed)) {
-      status = run.err.status;
-      if (err) *err = run.err;
-    } else if (atomic_load(&run.stopped)) {
-      status = tesela__fail_stopped(err);
-    }
-  }
-  tesela__release(&copies->allocator, run.room);
   tesela__copy_parts_free(&run.parts);
   return status;
 }

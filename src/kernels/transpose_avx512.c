@@ -2,11 +2,12 @@
 /*
  * transpose_avx512.c - transposes of blocks with one 64-byte line per row; transpose.h has the method.
  *
- * Three variants, by the shape of the block:
+ * Four variants, by the shape of the block:
  *   lines   read whole src rows, transpose inside lanes, then transpose the 4x4 lanes of 4 groups of rows:
  *           every line is accessed once, so rows of the same cache set do not evict each other
  *   strip   few columns: read lanes of 4 rows into one vector, so no lane has to move
  *   few     few rows: one group, whose lanes are already pieces of dst rows
+ *   half    two groups: rows of dst are half lines, two of them in a vector
  * Parts of rows are read and written under masks, which access no other byte.
  */
 #include "kernels/transpose.h"
@@ -135,6 +136,32 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void few512(int width, const tesel
   }
 }
 
+/* Write dst rows e and L + e (high: 2L + e and 3L + e) from half lines. */
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void halves512(int width, const tesela__transpose_block *b,
+                                                             int32_t j, __mmask32 piece, __m512i v) {
+  const int32_t next = j + 16 / width;
+  if (j < b->cols) _mm256_mask_storeu_epi8(b->dst + b->dst_off[j], piece, _mm512_castsi512_si256(v));
+  if (next < b->cols)
+    _mm256_mask_storeu_epi8(b->dst + b->dst_off[next], piece, _mm512_extracti64x4_epi64(v, 1));
+}
+
+/* More than L and up to 2L rows: dst rows e, L + e, 2L + e and 3L + e have a lane of each of two groups. */
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void half512(int width, const tesela__transpose_block *b) {
+  const int32_t lane = 16 / width;
+  const __mmask32 piece = (__mmask32)first512(b->rows * width);
+  const __m512i low = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11),
+                high = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+  __m512i mid[64];
+  group512(width, false, b, 0, mid);
+  group512(width, false, b, 1, mid);
+  TESELA__UNROLL for (int32_t e = 0; e < lane; e++) {
+    if (e < b->cols) {
+      halves512(width, b, e, piece, _mm512_permutex2var_epi64(mid[4 * e], low, mid[4 * e + 1]));
+      halves512(width, b, 2 * lane + e, piece, _mm512_permutex2var_epi64(mid[4 * e], high, mid[4 * e + 1]));
+    }
+  }
+}
+
 TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void transpose512(int width, const tesela__transpose_block *b) {
   const int32_t lane = 16 / width;
   if (b->rows == 4 * lane && b->cols == 4 * lane)
@@ -143,6 +170,8 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void transpose512(int width, const
     few512(width, b);
   else if (b->cols <= (width <= 2 ? 2 * lane : lane)) /* two strips are faster than lines */
     for (int32_t first = 0; first < b->cols; first += lane) strip512(width, b, first);
+  else if (b->rows <= 2 * lane)
+    half512(width, b);
   else
     lines512(width, false, b);
 }

@@ -21,10 +21,12 @@ typedef struct cover_event {
 
 /* How an allocation of temporaries is counted. */
 typedef struct cover_part {
-  int64_t base;  /* where its values start: several allocations stand side by side */
-  bool valued;   /* has values */
-  bool whole;    /* is always in use, all of it */
-  bool followed; /* has its values, each with a life */
+  int64_t base;    /* where its values start: several allocations stand side by side */
+  bool valued;     /* has values */
+  bool whole;      /* is always in use, all of it */
+  bool followed;   /* has its values, each with a life */
+  bool alive;      /* has a value that lives at the peak */
+  int64_t largest; /* bytes of its largest value */
 } cover_part;
 
 typedef struct cover_tree {
@@ -175,6 +177,7 @@ static bool sum_spaces(tesela_records *records, tesela__record_program *program,
   for (size_t i = 0; i < program->total.n; i++) {
     tesela_record_space *space = total[i].space < 0 ? NULL : space_of(records, program, total[i].space);
     if (space) space->printed_bytes = total[i].bytes;
+    if (space && program->allocation.n == 0) space->needs_bytes = total[i].bytes;
     if (!space && total[i].space >= 0) return false;
   }
   if (program->space.n > 0)
@@ -189,6 +192,7 @@ static void follow(const tesela__record_program *program, cover_part *part) {
     const tesela_record_allocation *in = &allocation[buffer[i].allocation];
     cover_part *of = &part[buffer[i].allocation];
     if (buffer[i].bytes == 0) continue;
+    if (buffer[i].bytes > of->largest) of->largest = buffer[i].bytes;
     of->valued = true;
     of->followed = of->followed && buffer[i].from >= 0;
     of->whole = of->whole || buffer[i].offset > in->bytes || buffer[i].bytes > in->bytes - buffer[i].offset;
@@ -201,6 +205,24 @@ static void follow(const tesela__record_program *program, cover_part *part) {
   }
 }
 
+/* Which buffers are in use at the peaks. */
+static void mark_buffers(tesela_records *records, tesela__record_program *program, cover_part *part) {
+  const tesela_record_allocation *allocation = program->allocation.items;
+  tesela_record_buffer *buffer = program->buffer.items;
+  for (size_t i = 0; i < program->buffer.n; i++) {
+    const tesela_record_space *space = space_of(records, program, buffer[i].space);
+    bool temporary = allocation[buffer[i].allocation].use == TESELA_RECORD_TEMPORARY;
+    bool lives = buffer[i].from < 0 ? temporary : buffer[i].from <= space->at && space->at <= buffer[i].to;
+    buffer[i].at_peak = space->peak_bytes < 0 ? -1 : lives;
+    if (buffer[i].at_peak == 1 || temporary) part[buffer[i].allocation].alive = true;
+  }
+  for (size_t i = 0; i < program->buffer.n; i++) {
+    cover_part *of = &part[buffer[i].allocation];
+    if (of->alive || buffer[i].at_peak < 0) continue;
+    if (buffer[i].bytes == of->largest) buffer[i].at_peak = of->alive = true;
+  }
+}
+
 bool tesela__record_peaks(tesela_records *records, tesela__record_program *program) {
   const tesela_record_allocation *allocation = program->allocation.items;
   cover_part *part = tesela__alloc(&records->allocator, ((uint64_t)program->allocation.n + 1) * sizeof *part,
@@ -210,7 +232,7 @@ bool tesela__record_peaks(tesela_records *records, tesela__record_program *progr
   tesela_record_space *space = program->space.items;
   for (size_t i = 0; fits && i < program->space.n; i++) {
     int64_t always = 0;
-    if (program->range.n == 0 || space[i].needs_bytes == INT64_MAX) continue;
+    if (program->range.n == 0 || program->allocation.n == 0 || space[i].needs_bytes == INT64_MAX) continue;
     space[i].followed = true;
     for (size_t k = 0; k < program->allocation.n; k++) {
       if (allocation[k].space != space[i].space) continue;
@@ -221,6 +243,7 @@ bool tesela__record_peaks(tesela_records *records, tesela__record_program *progr
     if (space[i].at >= 0 && (size_t)space[i].at < program->instant.n)
       space[i].instruction = ((const char **)program->instant.items)[space[i].at];
   }
+  if (fits) mark_buffers(records, program, part);
   tesela__release(&records->allocator, part);
   return fits;
 }

@@ -26,6 +26,7 @@ enum {
   LEAST_BLOCK = 64,        /* bytes of a block after strips; below, cycles of elements do it */
   WANTED_BLOCK = 16 << 10, /* strips are as large as this needs */
   LEAST_STRIP = 256 << 10,
+  MOST_STRIP = 1 << 30,
   MOST_PIECE = 64 << 10 /* of a block that moves at a time */
 };
 
@@ -272,9 +273,11 @@ static bool three_passes(tesela__method *method, const tesela__box *box, int32_t
                          int64_t limit, int32_t threads) {
   int64_t total = bits, reach = bits;
   parts p;
-  for (int32_t i = 0; i < box->n_loops; i++) total *= box->loop[i].n;
+  for (int32_t i = 0; i < box->n_loops; i++)
+    if (!tesela__mul(total, box->loop[i].n, &total)) return false;
   int64_t strip = LEAST_STRIP;
-  while (strip < limit / threads && strip * strip / WANTED_BLOCK < total / 8) strip *= 2;
+  while (strip < limit / threads && strip < MOST_STRIP && strip * strip / WANTED_BLOCK < total / 8)
+    strip *= 2;
   strip = tesela__min(strip, limit / threads);
   if (!find_parts(&p, box, strip * 8 / bits, bits, least)) return false;
   const int64_t block = block_bits(&p, bits);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * part.h - a copy between files as copies of parts between buffers: part.c.
+ * part.h - a copy between files as copies of parts between buffers: part.c; one side of a part: part_side.c.
  *
  * A part is a range of each dim. On each side its places are stretches of bytes at regular distances, which a buffer holds close
  * together; its own layouts, those of the buffers, have a plan. All parts have one shape, except the last ones of a dim.
@@ -34,6 +34,30 @@ typedef struct tesela__part_kind {
   tesela__part_side dst, src;
 } tesela__part_kind;
 
+/* The indices of a part in each dim: from a multiple of the size on, up to `size` of them. */
+typedef struct tesela__part_range {
+  const int64_t *size;
+  int64_t at[TESELA_MAX_RANK], n[TESELA_MAX_RANK];
+} tesela__part_range;
+
+/* ---- part_side.c ---- */
+
+/* Can a dim be cut at the multiples of `size`? */
+bool tesela__part_cuts(const tesela_layout *layout, int32_t dim, int64_t size, bool dst);
+/* Places from index 0 of a dim to index `at`, a multiple of the size it is cut at. */
+int64_t tesela__part_offset(const tesela_layout *layout, int32_t dim, int64_t at);
+/* One side of the part of a range. False: this side cannot be cut so. */
+bool tesela__part_find_side(const tesela_layout *layout, const tesela__part_range *range, bool dst,
+                            tesela__part_side *side);
+
+/* Call move(data, byte of the file, byte of the buffer, bytes) for each stretch, until it fails. `at`: where the part begins. */
+tesela_status tesela__part_stretches(const tesela__part_side *side, int64_t at,
+                                     tesela_status (*move)(void *data, int64_t file, int64_t buffer,
+                                                           int64_t bytes),
+                                     void *data);
+
+/* ---- part.c ---- */
+
 typedef struct tesela__copy_parts {
   tesela_allocator allocator;
   tesela_layout dst, src;
@@ -56,11 +80,5 @@ void tesela__copy_parts_free(tesela__copy_parts *parts);
 /* Part i: its kind, and the bytes of both files where it begins. */
 const tesela__part_kind *tesela__part_at(const tesela__copy_parts *parts, int64_t i, int64_t *dst,
                                          int64_t *src);
-
-/* Call move(data, byte of the file, byte of the buffer, bytes) for each stretch, until it fails. `at`: where the part begins. */
-tesela_status tesela__part_stretches(const tesela__part_side *side, int64_t at,
-                                     tesela_status (*move)(void *data, int64_t file, int64_t buffer,
-                                                           int64_t bytes),
-                                     void *data);
 
 #endif

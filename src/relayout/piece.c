@@ -36,6 +36,16 @@ static tesela_status side_table(tesela_plan *plan, const tesela__tile_side *s, b
   return TESELA_OK;
 }
 
+/* The padding that follows the first loop of B has no src. */
+static void set_padding(const tesela__builder *b) {
+  const tesela__job *job = b->job;
+  if (!b->piece->transpose_fn || job->tail == 0) return;
+  int64_t rows = b->b.loop[0].n, padding = job->tail / job->wd, *sb = &job->plan->table[b->piece->sb];
+  for (int64_t i = 0; i < b->b.entries; i++)
+    if (i % rows >= rows - padding) sb[i] = TESELA__PADDING;
+  b->piece->padded = true;
+}
+
 /* ---- levels ------------------------------------------------------------------------------------------------ */
 
 static int64_t step_rank(const tesela__level *l) {
@@ -103,6 +113,23 @@ static bool converted_in_a_row(const tesela__builder *b) {
          b->b.entries * piece->entry_dst >= TESELA__LINE;
 }
 
+/* Set the entries of A whose dst rows follow each other, so that they are staged as one; returns the bytes of these. */
+static int64_t set_staged_row(tesela__builder *b) {
+  tesela__piece *piece = b->piece;
+  piece->staged_a = 1;
+  const bool thin =
+      piece->transpose_fn && b->job->wd == 1 && b->b.entries < TESELA__LINE / 2; /* slower staged */
+  if (!thin && piece->group == 1 && b->job->wd > 0 && (piece->transpose_fn || !piece->convert_fn))
+    for (int32_t loops = b->a.n; loops >= 0; loops--) {
+      int64_t bytes = tesela__dense_bytes(b, loops);
+      if (bytes == 0 || tesela__stage_pitch(bytes) > TESELA__STAGE) continue;
+      for (int32_t i = 0; i < loops; i++)
+        piece->staged_a *= (int32_t)(i == b->a.n - 1 ? b->a.chunk : b->a.loop[i].n);
+      return bytes;
+    }
+  return b->b.dense ? b->b.entries / piece->group * piece->entry_dst : 0;
+}
+
 static void set_stores(tesela__builder *b) {
   tesela__piece *piece = b->piece;
   const tesela_plan *plan = b->job->plan;
@@ -117,11 +144,13 @@ static void set_stores(tesela__builder *b) {
   if (piece->solver == TESELA_SOLVER_DEINTERLEAVE) bits |= piece->rows.dst_pitch;
   piece->lines = bits % TESELA__LINE == 0 && all_lines(plan, piece->da, b->a.entries) &&
                  (!row_by_row || all_lines(plan, piece->db, b->b.entries));
-  int64_t row = b->b.entries / piece->group * piece->entry_dst;
-  piece->stage = !piece->fill && !piece->weave_fn && !piece->bitwise && b->b.dense &&
-                 tesela__writes_runs(piece) && piece->solver != TESELA_SOLVER_DEINTERLEAVE &&
-                 row >= TESELA__LINE &&
-                 tesela__stage_pitch(row) * (blocks ? piece->block : 1) <= TESELA__STAGE;
+  piece->dense_b = (int32_t)b->b.dense_entries;
+  if (blocks && !b->b.dense) piece->lines = false;
+  int64_t row = set_staged_row(b);
+  piece->stage =
+      !piece->fill && !piece->weave_fn && !piece->bitwise && tesela__writes_runs(piece) &&
+      piece->solver != TESELA_SOLVER_DEINTERLEAVE && row >= TESELA__LINE &&
+      tesela__stage_pitch(row) * (blocks && piece->staged_a == 1 ? piece->block : 1) <= TESELA__STAGE;
   if (piece->convert_fn && plan->dst.bits < 8 && b->run.n % (8 / plan->dst.bits))
     piece->stage = false; /* rows share their last bytes with others */
   const tesela__level *inner = piece->n_levels ? &piece->level[piece->n_levels - 1] : NULL;
@@ -130,8 +159,9 @@ static void set_stores(tesela__builder *b) {
     piece->stream_fn = (tesela__stream_fn *)kernel->fn;
     piece->isa |= kernel->isa;
   }
-  piece->carry = piece->stage && b->a.entries <= 512 && inner &&
-                 (inner->kind == TESELA__TILE_B || inner->kind == TESELA__TILE_RUN);
+  piece->carry = piece->stage && b->a.entries / piece->staged_a <= 512 && inner &&
+                 (inner->kind == TESELA__TILE_B || inner->kind == TESELA__TILE_RUN ||
+                  (piece->group == 1 && inner->ds == row));
 }
 
 /* Sort by address; tables are short, and made of nearly sorted runs. */
@@ -147,6 +177,20 @@ static void sort_offsets(int64_t *table, int64_t n) {
 /* Bytes to prefetch ahead of the work, at least the next tile. f32 in faces of 16 x 16 to transposed faces, each a tile
  * of 1 KiB, as ratio to memcpy: the next tile 0.46, 2 KiB 0.65, 4 KiB 0.92, 8 KiB and more 1.05. */
 enum { PIECE_AHEAD = 8192 };
+
+enum { NEAR_ROWS = 4 }; /* fewer than the caches have ways */
+
+/* Do the src rows of a tile meet in few sets of the caches, so that they evict each other? Then they are copied to where they
+ * are dense, each soon after it is prefetched. Blocks of wider elements have too few rows for that. */
+static bool rows_meet(const tesela__builder *b) {
+  enum { PAGE = 4096, FEW = 8, ROOM = 32 << 10 };
+  const tesela__piece *piece = b->piece;
+  if (!piece->transpose_fn || piece->convert_fn || piece->bit_block_fn || piece->rows_fn || piece->width > 2)
+    return false;
+  if (!piece->stream || piece->padded || b->b.n == 0 || b->b.entries <= FEW) return false;
+  return b->b.loop[0].n > FEW && b->b.loop[0].ss % PAGE == 0 &&
+         b->a.entries * b->b.entries * piece->width <= ROOM;
+}
 
 /* Set the stretches of src that a tile reads: one for each entry of B (of A, of each stream); neighbours are joined if
  * all stretches can be. */
@@ -167,11 +211,15 @@ static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
   tesela_status status = reserve_table(plan, n, &piece->prefetch, err);
   if (status != TESELA_OK) return status;
   int64_t *table = &plan->table[piece->prefetch];
-  for (int64_t s = 0, at = 0; s < streams; s++)
-    for (int64_t i = 0; i < b->b.entries; i++)
-      for (int64_t j = 0; j < na; j++)
-        table[at++] = plan->table[piece->sb + i] + plan->table[piece->sa + j] + s * piece->rows.src_pitch;
+  n = 0;
+  if (rows_meet(b)) piece->near_rows = (int32_t)tesela__min(NEAR_ROWS, b->b.entries);
+  const int64_t rows = piece->near_rows ? piece->near_rows : b->b.entries;
+  for (int64_t s = 0; s < streams; s++)
+    for (int64_t i = 0; i < rows; i++)
+      for (int64_t j = 0; j < na && plan->table[piece->sb + i] != TESELA__PADDING; j++)
+        table[n++] = plan->table[piece->sb + i] + plan->table[piece->sa + j] + s * piece->rows.src_pitch;
   sort_offsets(table, n);
+  piece->n_ahead = piece->near_rows ? 1 : (int32_t)tesela__max(1, PIECE_AHEAD / tesela__max(1, n * bytes));
   int64_t joined = 1;
   while (joined < n && table[joined] == table[joined - 1] + bytes) joined++;
   bool even = n % joined == 0;
@@ -180,7 +228,6 @@ static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
   for (int64_t i = 0; i < n / joined; i++) table[i] = table[i * joined];
   piece->n_prefetch = (int32_t)(n / joined);
   piece->prefetch_lines = (int32_t)tesela__ceil_div(joined * bytes + TESELA__LINE - 1, TESELA__LINE);
-  piece->n_ahead = (int32_t)tesela__max(1, PIECE_AHEAD / tesela__max(1, n * bytes));
   return TESELA_OK;
 }
 
@@ -188,9 +235,8 @@ static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
 static tesela_status set_packing(tesela__builder *b, tesela_error *err) {
   tesela__piece *piece = b->piece;
   tesela_plan *plan = b->job->plan;
-  if (!piece->transpose_fn || piece->weave_fn ||
-      (!piece->convert_fn && !piece->bit_block_fn && !piece->rows_fn))
-    return TESELA_OK;
+  if (!piece->transpose_fn || piece->weave_fn) return TESELA_OK;
+  if (!piece->convert_fn && !piece->bit_block_fn && !piece->rows_fn && !rows_meet(b)) return TESELA_OK;
   int64_t m = piece->group, na = b->a.entries, nb = b->b.entries;
   piece->pack_pitch = na / m * piece->width;
   tesela_status status = reserve_table(plan, nb, &piece->pack_src, err);
@@ -233,6 +279,7 @@ tesela_status tesela__piece_build(const tesela__job *job, tesela_solver solver, 
   tesela__builder b = {.job = job, .piece = piece};
   b.a.entries = b.b.entries = b.a.extent = b.b.extent = b.a.chunk = b.b.chunk = 1;
   b.a.dense = b.b.dense = true;
+  b.a.dense_entries = b.b.dense_entries = 1;
   b.a.most = b.b.most = TESELA__MAX_TILE;
   piece->solver = solver;
   piece->fill = job->fill;
@@ -240,10 +287,10 @@ tesela_status tesela__piece_build(const tesela__job *job, tesela_solver solver, 
   piece->src = job->box->src;
   piece->dst = job->box->dst;
   piece->bytes = box_bytes(job);
-  piece->tail = job->tail;
   piece->src_bits = job->src_bits;
   piece->dst_bits = job->dst_bits;
   tesela__fit_tile(&b, solver);
+  if (!piece->transpose_fn) piece->tail = job->tail;
   add_levels(&b);
   piece->na = (int32_t)b.a.entries;
   piece->nb = (int32_t)b.b.entries;
@@ -252,6 +299,7 @@ tesela_status tesela__piece_build(const tesela__job *job, tesela_solver solver, 
   if (status == TESELA_OK) status = side_table(plan, &b.a, false, &piece->da, err);
   if (status == TESELA_OK) status = side_table(plan, &b.b, true, &piece->sb, err);
   if (status == TESELA_OK) status = side_table(plan, &b.b, false, &piece->db, err);
+  if (status == TESELA_OK) set_padding(&b);
   if (status == TESELA_OK) set_stores(&b);
   if (status == TESELA_OK) status = set_prefetch(&b, err);
   if (status == TESELA_OK) status = set_packing(&b, err);

@@ -6,12 +6,13 @@
  *   box.c                partial tiles -> boxes: products of full loops, without tests inside; padding -> boxes to fill
  *   relayout_units.c     one box -> its coarsest form: bytes, wide elements, blocks
  *   relayout_cost.c      what each solver would cost
+ *   padding.c            padding after its rows, which it writes, too
  *   relayout_solve.c     its solver; relayout_fit.c its tile; piece.c a piece of the plan, with tables
  *   relayout_plan.c      create, destroy, describe
  *   relayout_run.c       all pieces, in chunks on threads
  *   tile.c               one tile of a piece, directly or through a buffer for rows that are not line-aligned
  *   window.c             dst in windows, each copied in a buffer of its own
- *   part.c               parts of both sides in buffers of their own (part.h)
+ *   part.c               parts of both sides in buffers of their own (part.h); part_side.c: one side
  *   gather_sums.c        copies that regular loops cannot express, by tables; gather.c by a walk
  */
 #ifndef TESELA_SRC_PLAN_H
@@ -32,6 +33,8 @@ enum {
   TESELA__MAX_TILE = 1024,  /* entries of a tile on each side */
   TESELA__STAGE = 40 << 10, /* bytes of each of the two buffers of tile.c */
 };
+
+#define TESELA__PADDING INT64_MIN /* in a table of src offsets: no src, the fill value */
 
 /* ---- a layout as words (cache.c) --------------------------------------------------------------------------- */
 
@@ -147,13 +150,17 @@ typedef struct tesela__piece {
   bool lines;   /* all writes start and end at lines if the base does; contiguous converted rows need only
                    start at one */
   bool stage;   /* the dst rows of a tile are dense: it can go through the staging buffer */
-  bool carry;   /* the innermost level continues dst rows: an unfinished line is carried to the next tile */
+  bool carry; /* the innermost level continues staged rows: an unfinished line is carried to the next tile */
+  int32_t staged_a; /* entries of A whose dst rows together are one staged row; divides na */
+  int32_t
+      dense_b; /* entries of B that follow each other in dst; a block of a transpose has these rows only */
   int32_t n_levels, width, block;
   int32_t na, nb;           /* entries of a full tile */
   int64_t run;              /* units of a full run: bytes, elements or bits, as the kernel counts */
   int64_t run_src, run_dst; /* bytes per unit of the run on each side (weaves: of all streams) */
   int64_t entry_dst;        /* bytes of a full run in dst, with its tail; in a transpose, of an element */
   int64_t tail;             /* bytes of padding after each run, filled with it */
+  bool padded;              /* entries of B with TESELA__PADDING in table sb are padding (transposes) */
   int64_t src, dst;         /* base offsets */
   int64_t n_tiles, bytes;   /* bytes: written, without tails */
   tesela__rows rows;
@@ -171,9 +178,10 @@ typedef struct tesela__piece {
   unsigned isa;                       /* TESELA__CPU_* bits of the kernels */
   int64_t pack_pitch;                 /* of rows that are converted or regrouped before the transpose */
   int32_t n_prefetch, prefetch_lines; /* stretches of src in a tile, lines of each; 0: no prefetch */
-  int32_t n_ahead;                    /* tiles from the work to the prefetch */
-  int64_t sa, da, sb, db, prefetch;   /* start of each table in plan->table */
-  int64_t pack_src, pack_dst;         /* tables of the transpose of packed rows */
+  int32_t near_rows; /* of src, that are prefetched at a time, before they are copied; 0: all of a tile */
+  int32_t n_ahead;   /* tiles from the work to the prefetch */
+  int64_t sa, da, sb, db, prefetch; /* start of each table in plan->table */
+  int64_t pack_src, pack_dst;       /* tables of the transpose of packed rows */
   tesela__level level[TESELA__MAX_LOOPS + 3];
 } tesela__piece;
 
@@ -212,7 +220,7 @@ struct tesela_plan {
   tesela_allocator allocator;
   tesela_layout dst, src;
   tesela_fill fill;
-  uint8_t fill_pattern[16]; /* the fill value, repeated; below 8 bits also within each byte */
+  uint8_t fill_pattern[TESELA__LINE]; /* the fill value, repeated; below 8 bits also within each byte */
   tesela__conversion conversion;
   tesela_plan_options options; /* as given, without the allocator */
   tesela_plan_info info;
@@ -226,15 +234,17 @@ struct tesela_plan {
   int64_t sums_dst, sums_src; /* offsets in bits */
   int32_t n_replicas;
   tesela__loop replica[TESELA_MAX_DIGITS];
-  bool fill_first;           /* the fills cover elements too, so they precede all copies */
-  bool bitwise;              /* elements of some piece share bytes: one thread */
-  int32_t n_pieces, n_fills; /* the first n_fills pieces fill padding */
-  int32_t largest;           /* piece of the most bytes, or -1 */
+  bool fill_first; /* the fills cover elements too, so they precede all copies */
+  bool bitwise;    /* elements of some piece share bytes: one thread */
+  int32_t n_pieces,
+      n_fills;     /* n_fills pieces fill padding: the first ones if fill_first, else the last ones */
+  int32_t largest; /* piece of the most bytes, or -1 */
   tesela__verdict verdict[TESELA__N_SOLVERS];
   tesela__box shape;  /* loops of the largest piece; steps in bytes, or in bits if unit_bytes is 0 */
   int32_t unit_bytes; /* bytes in dst of an element of shape; 0: an element of dst */
   tesela__piece *piece;
-  tesela__box *fill_box; /* boxes of the fills, while pieces are made */
+  tesela__box *fill_box; /* padding that no piece writes yet, in bits, while pieces are made */
+  int32_t n_fill_boxes;
   size_t fill_box_capacity;
   int64_t *table;
   size_t n_table, table_capacity, piece_capacity;

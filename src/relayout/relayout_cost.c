@@ -27,7 +27,7 @@ static double stretch(const tesela__job *job, int32_t from, int32_t not, bool sr
   if (width == 0) return TESELA__LINE;
   for (int32_t i = 0; i < box->n_loops && n * width < TESELA__LINE; i++) {
     const tesela__loop *l = &box->loop[i];
-    if (i == from || i == not || (src ? l->ss : l->ds) != n * width) continue;
+    if (i == from || i == not || l->n == 1 || (src ? l->ss : l->ds) != n * width) continue;
     n *= l->n;
     i = -1;
   }
@@ -95,6 +95,7 @@ static tesela__verdict transpose_verdict(const tesela__job *job) {
   if (b->ss == 0 && b->n * job->wd >= 2 * TESELA__LINE && !job->conversion)
     return refuses("one element fills each run; strided repeats it");
   double in = stretch(job, job->a, job->b, true), out = stretch(job, job->b, job->a, false);
+  out += (double)job->behind;
   if (job->apart) in = (double)(job->box->loop[job->a].n * job->wd);
   tesela__cost_way way = job->apart        ? TESELA__COST_TRANSPOSE_PACKED
                          : job->conversion ? TESELA__COST_TRANSPOSE_CONVERTED

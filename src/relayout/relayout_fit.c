@@ -15,16 +15,22 @@
  */
 #include "relayout/solve.h"
 
+enum {
+  ENOUGH_BYTES = 4096
+}; /* of a tile, so that the costs of a tile are small against those of its bytes */
+
 /* ---- growth ------------------------------------------------------------------------------------------------ */
 
 /* Add a loop to a side, which then has at most `most` entries. */
 static void side_add(tesela__tile_side *s, tesela__loop loop, int64_t most, int64_t multiple) {
   int64_t room = tesela__max(1, tesela__min(most, s->most) / s->entries), chunk = tesela__min(loop.n, room);
   if (chunk < loop.n && chunk > multiple) chunk -= chunk % multiple;
+  if (multiple == 1) chunk = tesela__ceil_div(loop.n, tesela__ceil_div(loop.n, chunk)); /* equal parts */
   s->loop[s->n++] = loop;
   s->chunk = chunk;
   s->entries *= chunk;
   s->extent *= chunk;
+  if (s->dense) s->dense_entries = s->entries;
 }
 
 static bool side_is_cut(const tesela__tile_side *s) { return s->n > 0 && s->chunk < s->loop[s->n - 1].n; }
@@ -55,6 +61,74 @@ static void grow_side(tesela__builder *b, tesela__tile_side *s, bool src, int64_
   }
 }
 
+/* The loop of a side, not yet `seen`, that continues `bytes` bytes of dst; or -1. */
+static int32_t find_next(const tesela__tile_side *s, int32_t n, uint64_t seen, int64_t bytes) {
+  for (int32_t i = 0; i < n; i++)
+    if (!(seen >> i & 1) && s->loop[i].ds == bytes) return i;
+  return -1;
+}
+
+int64_t tesela__dense_bytes(const tesela__builder *b, int32_t a_loops) {
+  int64_t bytes = b->piece->transpose_fn ? b->job->wd : b->piece->entry_dst;
+  uint64_t seen[2] = {0, 0};
+  bool whole = true;
+  for (int32_t left = a_loops + b->b.n; left > 0; left--) {
+    const tesela__tile_side *s = &b->b;
+    int32_t i = find_next(s, s->n, seen[0], bytes);
+    if (i < 0) s = &b->a, i = find_next(s, a_loops, seen[1], bytes);
+    if (i < 0 || !whole) return 0; /* a loop that is cut must be the last */
+    seen[s == &b->a] |= (uint64_t)1 << i;
+    whole = i < s->n - 1 || s->chunk == s->loop[i].n;
+    bytes *= i < s->n - 1 ? s->loop[i].n : s->chunk;
+  }
+  return bytes;
+}
+
+/* Rows of dst that end within a line: loops that follow them in dst join the tile, so that it covers whole lines. */
+static void complete_lines(tesela__builder *b) {
+  enum { COVERED = 4096, BOTH = 16 << 10 };
+  const tesela__box *box = b->job->box;
+  if (side_is_cut(&b->b) || b->b.extent % TESELA__LINE == 0) return;
+  int64_t bytes = tesela__dense_bytes(b, b->a.n);
+  for (; bytes > 0 && bytes < COVERED && !side_is_cut(&b->a) && !side_is_cut(&b->b);
+       bytes = tesela__dense_bytes(b, b->a.n)) {
+    int32_t i = 0;
+    while (i < box->n_loops && (b->used[i] || box->loop[i].ds != bytes)) i++;
+    if (i == box->n_loops) return;
+    tesela__tile_side *s = box->loop[i].ss == b->a.extent ? &b->a : &b->b;
+    int64_t most = tesela__ceil_div(2 * COVERED, bytes) * s->entries;
+    if (s == &b->b) most = tesela__min(most, BOTH / b->target.in); /* each further row is a stretch of src */
+    if (most < 2 * s->entries) return;
+    b->used[i] = true;
+    s->dense = s == &b->a;
+    side_add(s, box->loop[i], most, 1);
+  }
+}
+
+/* A transpose with few rows of dst makes up for it with long ones of src. */
+static void widen_rows(tesela__builder *b) {
+  tesela__tile_side *s = &b->a;
+  int64_t want = ENOUGH_BYTES / (b->b.entries * b->job->wd);
+  if (!side_is_cut(s) || s->n > 1 || want <= s->entries || b->job->random) return;
+  tesela__loop loop = s->loop[--s->n];
+  s->extent /= s->chunk;
+  s->entries = 1;
+  side_add(s, loop, want, 64 / b->job->wd);
+}
+
+/* A tile of a few short rows: add the loops with the shortest steps, as further rows. */
+static void take_more_rows(tesela__builder *b) {
+  const tesela__box *box = b->job->box;
+  for (int32_t i = box->n_loops - 1; i >= 0; i--) {
+    int64_t room = ENOUGH_BYTES / (b->a.entries * b->b.entries * b->piece->entry_dst);
+    if (room < 2 || side_is_cut(&b->a)) return;
+    if (b->used[i]) continue;
+    b->used[i] = true;
+    b->a.dense = b->a.dense && box->loop[i].ss == b->a.extent;
+    side_add(&b->a, box->loop[i], room * b->a.entries, 1);
+  }
+}
+
 /* For a tile with too few rows: add the loop with the shortest dst steps, dense or not, within the tile's reach if that is
  * bounded. */
 static void take_any(tesela__builder *b) {
@@ -74,6 +148,7 @@ static void give_to_b(tesela__builder *b) {
   const tesela__tile_side rows = b->a;
   b->a = b->b;
   b->b = rows;
+  b->a.extent = rows.extent / rows.entries; /* of the run in src */
   b->b.dense = false;
 }
 
@@ -198,6 +273,8 @@ static tesela__tile_target target_of_blocks(const tesela__job *job) {
   int64_t pitch = job->box->loop[job->b].ss;
   tesela__tile_target target = {256, job->wd >= 8 ? 512 : 256, 0};
   if (job->wd == 1 || pitch >= FAR || pitch <= -FAR) target.out = 128;
+  bool copied = job->plan->stream && job->wd <= 2 && job->group == 1 && !job->conversion && !job->apart;
+  if (copied && pitch % 4096 == 0) target.in = 512; /* see rows_meet */
   if (tuning->in) target = (tesela__tile_target){tuning->in, tuning->out, 0};
   if (job->random) target = random_target(job->random, job->wd == 1 ? 3 : 5);
   return target;
@@ -270,8 +347,11 @@ static void start_transpose(tesela__builder *b) {
   if (m > 1) na = b->a.most, nb = b->b.most, multiple = 64;
   b->a.extent = job->apart ? job->box->loop[job->a].ss : job->ws;
   b->b.extent = job->wd;
+  tesela__loop b_loop = job->box->loop[job->b];
+  b_loop.n += job->tail / job->wd;
+  if (job->tail) nb = b_loop.n;
   side_add(&b->a, job->box->loop[job->a], tesela__max(na, multiple), job->ws ? multiple : 64);
-  side_add(&b->b, job->box->loop[job->b], tesela__max(nb, multiple), multiple);
+  side_add(&b->b, b_loop, tesela__max(nb, multiple), multiple);
   b->used[job->a] = b->used[job->b] = true;
 }
 
@@ -308,9 +388,13 @@ void tesela__fit_tile(tesela__builder *b, tesela_solver solver) {
   if (grows) {
     int64_t streams = solver == TESELA_SOLVER_DEINTERLEAVE ? b->piece->rows.k : 1;
     grow_side(b, &b->b, false, b->target.out); /* first: a loop that both sides can use is better here */
+    if (blocks) widen_rows(b);
+    if (blocks && !job->fill && !job->apart && job->wd > 1 && tesela__may_stream(job)) complete_lines(b);
     if (!job->fill && solver != TESELA_SOLVER_STRIDED && !job->apart) grow_side(b, &b->a, true, b->target.in);
     if (!blocks) grow_side(b, &b->b, false, b->target.total / (b->a.entries * streams));
   }
   if (!blocks && b->b.entries == 1 && b->a.entries > 1) give_to_b(b);
   if (!blocks && b->b.entries == 1 && b->chunk >= b->run.n) take_any(b);
+  if (!blocks && grows && !job->fill && solver != TESELA_SOLVER_STRIDED && job->plan->reach == 0)
+    take_more_rows(b);
 }

@@ -163,12 +163,15 @@ typedef struct piece_making {
 
 static bool make_piece(void *data, tesela__box *box) {
   piece_making *m = data;
-  m->status = tesela__add_piece(m->plan, box, m->fill, m->random, m->err);
+  if (m->fill && !m->plan->fill_first)
+    m->status = tesela__keep_fill(m->plan, box, m->err);
+  else
+    m->status = tesela__add_piece(m->plan, box, m->fill, m->random, m->err);
   return m->status == TESELA_OK;
 }
 
 static void forget_pieces(tesela_plan *plan) {
-  plan->n_pieces = plan->n_fills = 0;
+  plan->n_pieces = plan->n_fills = plan->n_fill_boxes = 0;
   plan->n_table = 0;
   plan->total_bytes = 0;
   plan->bitwise = plan->fill_first = false;
@@ -203,18 +206,12 @@ static tesela_status make_fills(tesela_plan *plan, bool everything, uint64_t *ra
                       "dst has more than %d digits; its padding cannot be filled", (int)TESELA__MAX_LOOPS);
 }
 
-/* Drop the fills that the rows before them write. */
-static void drop_taken_fills(tesela_plan *plan) {
-  int32_t kept = 0;
-  for (int32_t i = 0; i < plan->n_pieces; i++) {
-    if (plan->piece[i].n_tiles == 0) plan->total_bytes -= plan->piece[i].bytes;
-    if (plan->piece[i].n_tiles == 0) continue;
-    if (plan->largest == i) plan->largest = kept;
-    if (kept != i) plan->piece[kept] = plan->piece[i];
-    kept++;
-  }
-  plan->n_fills -= plan->n_pieces - kept;
-  plan->n_pieces = kept;
+/* Make fills of the padding that is left. */
+static tesela_status make_kept_fills(tesela_plan *plan, uint64_t *random, tesela_error *err) {
+  tesela_status status = TESELA_OK;
+  for (int32_t i = 0; i < plan->n_fill_boxes && status == TESELA_OK; i++)
+    status = tesela__add_piece(plan, &plan->fill_box[i], true, random, err);
+  return status;
 }
 
 static tesela_status make_regular(tesela_plan *plan, const tesela__problem *problem, uint64_t *random,
@@ -222,7 +219,8 @@ static tesela_status make_regular(tesela_plan *plan, const tesela__problem *prob
   tesela_status status = make_fills(plan, false, random, err);
   if (status != TESELA_OK) return status;
   piece_making m = {plan, false, random, TESELA_OK, err};
-  if (tesela__is_empty(&plan->dst) || tesela__problem_boxes(problem, make_piece, &m)) return TESELA_OK;
+  if (tesela__is_empty(&plan->dst) || tesela__problem_boxes(problem, make_piece, &m))
+    return make_kept_fills(plan, random, err);
   if (m.status == TESELA_OK) plan->irregular = "more partial tiles than a plan can have pieces";
   return m.status;
 }
@@ -240,6 +238,7 @@ static tesela_status make_irregular(tesela_plan *plan, const tesela__problem *pr
   }
   if (plan->dst.swizzle.n == 0) {
     tesela_status status = make_fills(plan, !plan->by_sums, random, err);
+    if (status == TESELA_OK) status = make_kept_fills(plan, random, err);
     if (status != TESELA_OK) return status;
   }
   for (int32_t i = TESELA_SOLVER_MEMCPY; i < TESELA__N_SOLVERS; i++)
@@ -316,7 +315,6 @@ tesela_status tesela__plan_pieces(tesela_plan *plan, tesela_error *err) {
   if (plan->options.solver == TESELA_SOLVER_GATHER || (random && tesela__random(random) % 16 == 0))
     plan->irregular = "requested";
   if (!plan->irregular) status = make_regular(plan, &problem, random, err);
-  if (status == TESELA_OK && !plan->irregular) drop_taken_fills(plan);
   if (status == TESELA_OK && plan->irregular) status = make_irregular(plan, &problem, random, err);
   if (status == TESELA_OK) set_facts(plan);
   return status;
@@ -332,7 +330,7 @@ static tesela_status set_plan(tesela_plan *plan, tesela_error *err) {
   if (status != TESELA_OK) return status;
   plan->fill = o->fill;
   int32_t bytes = plan->dst.bits / 8;
-  for (int32_t i = 0; i < 16 && o->fill == TESELA_FILL_VALUE; i++) {
+  for (int32_t i = 0; i < TESELA__LINE && o->fill == TESELA_FILL_VALUE; i++) {
     unsigned low = o->fill_value[0] & ((1u << (plan->dst.bits & 7)) - 1u), value = 0;
     for (int32_t bit = 0; bit < 8 && bytes == 0; bit += plan->dst.bits) value |= low << bit;
     plan->fill_pattern[i] = bytes ? o->fill_value[i % bytes] : (uint8_t)value;

@@ -81,56 +81,56 @@ static bool is_empty_box(const tesela__box *box) {
 
 /* ---- padding that follows rows ----------------------------------------------------------------------------- */
 
-/* Keep the box of a fill, whose piece is the last one. */
-static tesela_status keep_fill(tesela_plan *plan, const tesela__box *box, tesela_error *err) {
-  void *kept = plan->fill_box;
-  bool grown = tesela__grow(&plan->allocator, &kept, sizeof *plan->fill_box, &plan->fill_box_capacity,
-                            (uint64_t)plan->n_pieces);
-  plan->fill_box = kept;
-  if (!grown) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a box of the plan");
-  plan->fill_box[plan->n_pieces - 1] = *box;
-  return TESELA_OK;
+enum {
+  MOST_ROW = 32768,
+  MOST_COLUMN = 512
+}; /* bytes of a row with its padding; of a dst row of a transpose */
+
+/* Most bytes of a dst row of a transpose, `row` bytes long, with padding: in the cache those of its lines, as fills are fast there. */
+static int64_t most_of_column(const tesela__job *job, int64_t row) {
+  if (!tesela__may_stream(job)) return tesela__ceil_div(row, TESELA__LINE) * TESELA__LINE;
+  if (job->conversion || job->apart) return 64 * job->wd;
+  return job->wd == 1 ? MOST_COLUMN / 2 : MOST_COLUMN;
 }
 
-/* The box of the bytes directly after each row of the job, `bytes` after its start; no src and no loops of the row. */
-static void box_behind(const tesela__job *job, bool weaves, int64_t bytes, tesela__box *behind) {
-  *behind = *job->box;
-  behind->dst += bytes;
-  behind->n_loops = 0;
+/* Bytes of padding after dst rows of a transpose that consist of `row_loops`, if the next row follows them and the transpose will
+ * write them; else 0. */
+static int64_t padding_of_column(const tesela__job *job, uint64_t row_loops, int64_t row) {
+  int64_t bytes = tesela__padding_behind(job, row_loops, row);
+  if (!tesela__may_stream(job) && row + bytes > most_of_column(job, row)) return 0;
   for (int32_t i = 0; i < job->box->n_loops; i++)
-    if (weaves ? i != job->a && i != job->b : i != job->shared)
-      tesela__box_add(behind, job->box->loop[i].n, 0, job->box->loop[i].ds);
-  tesela__box_simplify(behind);
+    if (!(row_loops >> i & 1) && job->box->loop[i].ds == row + bytes) return bytes;
+  return 0;
 }
 
-/* Bytes of padding directly after each row of the box, if one fill is exactly these; that fill is then not needed. */
-static int64_t take_tail_of_rows(const tesela__job *job, tesela_solver solver) {
-  tesela_plan *plan = job->plan;
-  tesela__box behind;
-  bool weaves = solver == TESELA_SOLVER_INTERLEAVE;
-  if (job->bitwise || job->conversion || plan->fill_first || (!weaves && solver != TESELA_SOLVER_ROWS))
-    return 0;
-  int64_t row = job->wd;
-  if (weaves) row *= job->box->loop[job->a].n * job->box->loop[job->b].n;
-  if (!weaves && job->shared >= 0) row *= job->box->loop[job->shared].n;
-  box_behind(job, weaves, row, &behind);
-  for (int32_t i = 0; i < plan->n_fills; i++) {
-    const tesela__box *fill = &plan->fill_box[i];
-    const tesela__piece *piece = &plan->piece[i];
-    if (piece->n_tiles == 0 || piece->bitwise || fill->dst != behind.dst) continue;
-    tesela__box rest = *fill;
-    int64_t bytes = plan->dst.bits / 8;
-    int32_t run = tesela__find_loop(&rest, 0, plan->dst.bits < 8 ? 1 : bytes);
-    if (run >= 0) bytes = rest.loop[run].n * tesela__max(1, bytes);
-    if (run >= 0) tesela__drop_loop(&rest, run);
-    bool same = rest.n_loops == behind.n_loops && bytes > 0 && bytes < 4096 && row < 32768;
-    for (int32_t k = 0; k < rest.n_loops && same; k++)
-      same = rest.loop[k].n == behind.loop[k].n && rest.loop[k].ds == behind.loop[k].ds;
-    if (!same) continue;
-    plan->piece[i].n_tiles = 0; /* drop_taken_fills removes it */
-    return bytes;
+/* Where dst has padding after single elements: a loop of one of these, as the dst side of a transpose. */
+static void add_column(tesela__job *job) {
+  tesela__box *box = job->box;
+  if (job->bitwise || job->group > 1 || job->shared >= 0 || job->a < 0 || job->b >= 0) return;
+  if (box->n_loops == TESELA__MAX_LOOPS || padding_of_column(job, 0, job->wd) == 0) return;
+  memmove(box->loop + 1, box->loop, (size_t)box->n_loops++ * sizeof box->loop[0]);
+  box->loop[0] = (tesela__loop){1, 0, job->wd};
+  job->a++;
+  job->b = 0;
+}
+
+/* Take the padding after the rows of the solver into job->tail, if it can write it. */
+static tesela_status take_tail_of(tesela__job *job, tesela_solver solver, tesela_error *err) {
+  const tesela__box *box = job->box;
+  const uint64_t one = 1;
+  if (job->bitwise || job->group > 1) return TESELA_OK;
+  if (solver == TESELA_SOLVER_TRANSPOSE) {
+    int64_t row = box->loop[job->b].n * job->wd;
+    if (padding_of_column(job, one << job->b, row) == 0) return TESELA_OK;
+    return tesela__take_padding(job, one << job->b, row, job->wd, most_of_column(job, row), err);
   }
-  return 0;
+  if (job->conversion) return TESELA_OK;
+  if (solver == TESELA_SOLVER_INTERLEAVE)
+    return tesela__take_padding(job, one << job->a | one << job->b,
+                                job->wd * box->loop[job->a].n * box->loop[job->b].n, 1, MOST_ROW, err);
+  if (solver != TESELA_SOLVER_ROWS) return TESELA_OK;
+  if (job->shared < 0) return tesela__take_padding(job, 0, job->wd, 1, MOST_ROW, err);
+  return tesela__take_padding(job, one << job->shared, job->wd * box->loop[job->shared].n, 1, MOST_ROW, err);
 }
 
 /* Keep the loops for plan --explain. If elements share bytes, steps of less than a byte are 0 in the job's box; they
@@ -166,15 +166,15 @@ tesela_status tesela__add_piece(tesela_plan *plan, tesela__box *box, bool fill, 
   }
   tesela__job job = {.plan = plan, .box = box, .fill = fill, .random = random};
   tesela__set_units(&job);
-  if (fill) {
-    tesela_status status = tesela__piece_build(&job, TESELA_SOLVER_ROWS, err);
-    return status == TESELA_OK ? keep_fill(plan, box, err) : status;
-  }
+  if (fill) return tesela__piece_build(&job, TESELA_SOLVER_ROWS, err);
+  add_column(&job);
+  if (!job.bitwise && job.group == 1 && job.shared < 0 && job.b >= 0)
+    job.behind = padding_of_column(&job, (uint64_t)1 << job.b, box->loop[job.b].n * job.wd);
   tesela__verdict verdict[TESELA__N_SOLVERS] = {{0}};
   tesela_solver solver = choose_solver(&job, verdict);
-  job.tail = take_tail_of_rows(&job, solver);
   int64_t largest = plan->largest < 0 ? -1 : plan->piece[plan->largest].bytes;
-  tesela_status status = tesela__piece_build(&job, solver, err);
+  tesela_status status = take_tail_of(&job, solver, err);
+  if (status == TESELA_OK) status = tesela__piece_build(&job, solver, err);
   if (status != TESELA_OK || plan->piece[plan->n_pieces - 1].bytes <= largest) return status;
   plan->largest = plan->n_pieces - 1;
   keep_shape(&job);

@@ -18,9 +18,13 @@ typedef struct tesela__job {
   bool apart;           /* loop a is not contiguous on src, but its elements are near each other */
   tesela__conversion conversion; /* the plan's, or a mix inside elements that consist of several */
   int32_t src_bits, dst_bits;    /* of an element for the conversion, or for blocks of bits */
-  int64_t tail;                  /* bytes of padding after each row, filled with it */
-  uint64_t *random;              /* of options.shuffle; or NULL */
+  int64_t behind;   /* bytes of padding directly after each dst row of a transpose, which writes them, too */
+  int64_t tail;     /* bytes of padding after each row (each dst row of a transpose), written with it */
+  uint64_t *random; /* of options.shuffle; or NULL */
 } tesela__job;
+
+/* May stores of a piece go past the cache, where lines should be written whole? */
+static inline bool tesela__may_stream(const tesela__job *job) { return job->plan->stream || job->random; }
 
 /* The loop of a box with these steps, of several the longest; or -1. A step of -1 means any step. */
 int32_t tesela__find_loop(const tesela__box *box, int64_t ss, int64_t ds);
@@ -28,6 +32,18 @@ void tesela__drop_loop(tesela__box *box, int32_t i);
 
 /* Are all steps and bases whole bytes, except the src step of loop i and the dst step of loop j (or -1)? */
 bool tesela__is_bytewise(const tesela__box *box, int32_t i, int32_t j);
+
+/* Keep a box of padding (in bits) until the pieces of elements are made. padding.c. TESELA_E_MEMORY. */
+tesela_status tesela__keep_fill(tesela_plan *plan, const tesela__box *box, tesela_error *err);
+
+/* Rows of a job consist of the loops in `row_loops` (bit i: loop i of the box) and have `row` bytes. Is there padding directly
+ * after each of them? Its bytes, or 0. */
+int64_t tesela__padding_behind(const tesela__job *job, uint64_t row_loops, int64_t row);
+
+/* Take that padding from the boxes that are kept, and add its bytes to job->tail: multiples of `unit`, and so that rows have up to
+ * `most` bytes with it. TESELA_E_MEMORY. */
+tesela_status tesela__take_padding(tesela__job *job, uint64_t row_loops, int64_t row, int64_t unit,
+                                   int64_t most, tesela_error *err);
 
 /* Set the units, the element and the special loops of a job whose box counts in bits. relayout_units.c */
 void tesela__set_units(tesela__job *job);
@@ -51,7 +67,8 @@ typedef struct tesela__tile_side {
   int64_t entries; /* of a full tile, at most `most` */
   int64_t most;
   int64_t extent; /* bytes it covers on its own side, without a gap */
-  bool dense;
+  bool dense;     /* all loops continue each other there; if not, the first `dense_entries` entries do */
+  int64_t dense_entries;
 } tesela__tile_side;
 
 /* Wanted bytes of the stretches that a tile reads and writes, and of the whole tile. */
@@ -79,6 +96,10 @@ static inline bool tesela__writes_runs(const tesela__piece *piece) {
   return piece->solver != TESELA_SOLVER_STRIDED ||
          (!piece->convert_fn && piece->rows.dst_pitch == piece->width);
 }
+
+/* Bytes of dst that all entries of side B and of the first a_loops loops of side A cover without a gap, in whole tiles and in
+ * the last ones of cut loops; 0 if they leave gaps. relayout_fit.c */
+int64_t tesela__dense_bytes(const tesela__builder *b, int32_t a_loops);
 
 /* Choose kernel, run and tile. relayout_fit.c */
 void tesela__fit_tile(tesela__builder *b, tesela_solver solver);

@@ -11,14 +11,28 @@
 
 /* ---- filling ----------------------------------------------------------------------------------------------- */
 
+/* Fill n bytes, whole elements: moves of a power of two, the last of which may overlap the one before it. */
+static void fill_short(unsigned char *dst, int64_t n, const unsigned char *pattern) {
+  if (n >= 16) {
+    for (int64_t at = 0; at + 16 < n; at += 16) memcpy(dst + at, pattern, 16);
+    memcpy(dst + n - 16, pattern, 16);
+  } else if (n >= 8) {
+    memcpy(dst, pattern, 8), memcpy(dst + n - 8, pattern, 8);
+  } else if (n >= 4) {
+    memcpy(dst, pattern, 4), memcpy(dst + n - 4, pattern, 4);
+  } else {
+    for (int64_t i = 0; i < n; i++) dst[i] = pattern[i];
+  }
+}
+
 void tesela__fill_row(unsigned char *dst, int64_t n, const unsigned char *pattern) {
-  if (memcmp(pattern, pattern + 1, 15) == 0) {
+  enum { SHORT = 512 };
+  if (n > TESELA__LINE && memcmp(pattern, pattern + 1, 15) == 0) {
     memset(dst, pattern[0], (size_t)n);
     return;
   }
-  int64_t done = tesela__min(n, 16);
-  memcpy(dst, pattern, (size_t)done);
-  for (; done < n; done += tesela__min(done, n - done))
+  fill_short(dst, tesela__min(n, SHORT), pattern);
+  for (int64_t done = SHORT; done < n; done += tesela__min(done, n - done))
     memcpy(dst + done, dst, (size_t)tesela__min(done, n - done));
 }
 
@@ -128,10 +142,38 @@ static void tile_rows(tesela__worker *w, const tesela__tile *tile) {
 typedef struct block_source {
   const unsigned char *src;
   const int64_t *src_off, *dst_off; /* of rows (side B), of columns (side A) */
-  int64_t rows, cols;
+  int64_t rows, cols, dense;        /* dense: rows that follow each other in dst */
+  bool padded;                      /* rows without a src are padding */
 } block_source;
 
-/* Transpose all blocks of columns a .. a+n-1, n at most a block. */
+/* Offsets of rows from `src`, with the fill value as the src of those that are padding. */
+static const int64_t *with_padding(const tesela__worker *w, const unsigned char *src, const int64_t *off,
+                                   int32_t rows, int64_t *to) {
+  int64_t fill = (int64_t)((uintptr_t)w->plan->fill_pattern - (uintptr_t)src);
+  for (int32_t i = 0; i < rows; i++) to[i] = off[i] == TESELA__PADDING ? fill : off[i];
+  return to;
+}
+
+/* Transpose all blocks of columns a .. a+n-1, n at most a block; some rows are padding or do not follow each other in dst. */
+static void blocks_apart(tesela__worker *w, const block_source *s, int64_t a, int32_t n, unsigned char *dst,
+                         const int64_t *dst_off, bool stream) {
+  const tesela__piece *piece = w->piece;
+  const int64_t *db = &w->plan->table[piece->db];
+  int32_t block = piece->block;
+  const unsigned char *src = s->src + a * piece->width;
+  int64_t padded[TESELA__LINE];
+  for (int64_t first = 0; first < s->rows; first += s->dense)
+    for (int64_t b = first, end = tesela__min(first + s->dense, s->rows); b < end; b += block) {
+      int32_t rows = (int32_t)tesela__min(block, end - b);
+      const int64_t *src_off = s->src_off + b;
+      if (s->padded) src_off = with_padding(w, src, src_off, rows, padded);
+      piece->transpose_fn(dst + db[first] + (b - first) * piece->width, dst_off, src, src_off, rows, n,
+                          stream && rows == block);
+      tesela__prefetch_some(&w->prefetch);
+    }
+}
+
+/* The same for rows without padding that follow each other. */
 static void blocks_along(tesela__worker *w, const block_source *s, int64_t a, int32_t n, unsigned char *dst,
                          const int64_t *dst_off, bool stream) {
   const tesela__piece *piece = w->piece;
@@ -145,11 +187,18 @@ static void blocks_along(tesela__worker *w, const block_source *s, int64_t a, in
   }
 }
 
+static bool are_apart(const block_source *s) { return s->padded || s->dense < s->rows; }
+
 static void blocks_direct(tesela__worker *w, const block_source *s, unsigned char *dst) {
-  bool stream = w->store == TESELA__STORE_STREAM;
+  bool stream = w->store == TESELA__STORE_STREAM, apart = are_apart(s);
   int32_t block = w->piece->block;
-  for (int64_t a = 0; a < s->cols; a += block)
-    blocks_along(w, s, a, (int32_t)tesela__min(block, s->cols - a), dst, s->dst_off + a, stream);
+  for (int64_t a = 0; a < s->cols; a += block) {
+    int32_t n = (int32_t)tesela__min(block, s->cols - a);
+    if (apart)
+      blocks_apart(w, s, a, n, dst, s->dst_off + a, stream);
+    else
+      blocks_along(w, s, a, n, dst, s->dst_off + a, stream);
+  }
 }
 
 /* ---- staging ----------------------------------------------------------------------------------------------- */
@@ -175,14 +224,22 @@ static void flush_row(const tesela__tile *tile, unsigned char *dst, unsigned cha
     memcpy(line + first, row + first, (size_t)(end - first));
 }
 
-/* Rows that are staged together: `n` dst rows from entry a of side A on. */
+/* Staged together: n entries of side A, from a on; each `row` of them is one row of dst. */
 typedef struct staged_rows {
-  int64_t a, n, pitch;
+  int64_t a, n, row, pitch;
 } staged_rows;
 
 static void stage_blocks(tesela__worker *w, const block_source *s, const staged_rows *r,
                          const int64_t *phase_off) {
-  blocks_along(w, s, r->a, (int32_t)r->n, w->stage, phase_off, false);
+  int32_t block = w->piece->block;
+  bool apart = are_apart(s);
+  for (int64_t i = 0; i < r->n; i += block) {
+    int32_t n = (int32_t)tesela__min(block, r->n - i);
+    if (apart)
+      blocks_apart(w, s, r->a + i, n, w->stage, phase_off + i, false);
+    else
+      blocks_along(w, s, r->a + i, n, w->stage, phase_off + i, false);
+  }
 }
 
 static void stage_rows(tesela__worker *w, const tesela__tile *tile, const staged_rows *r,
@@ -196,49 +253,69 @@ static void stage_rows(tesela__worker *w, const tesela__tile *tile, const staged
               tile->nb, group);
 }
 
+/* Bytes of a staged row of a tile. */
+static int64_t staged_bytes(const tesela__piece *piece, const tesela__tile *tile, const block_source *s,
+                            int64_t row) {
+  if (s) return row * s->rows * piece->width;
+  int64_t last = piece->convert_fn ? tesela__ceil_div(tile->run * piece->dst_bits, 8)
+                                   : tile->run * piece->run_dst + piece->tail;
+  return (row * tile->nb - 1) * piece->entry_dst + last;
+}
+
 /* Run a tile through the staging buffer; s is NULL for row kernels. */
 static void tile_staged(tesela__worker *w, const tesela__tile *tile, const block_source *s,
                         unsigned char *carry) {
   const tesela__piece *piece = w->piece;
-  int64_t phase_off[TESELA__LINE];
+  int64_t phase_off[TESELA__MAX_TILE];
   const int64_t *da = s ? s->dst_off : &w->plan->table[piece->da];
   int64_t na = s ? s->cols : tile->na;
-  int64_t bytes = s ? s->rows * piece->width
-                    : (tile->nb - 1) * piece->entry_dst +
-                          (piece->convert_fn ? tesela__ceil_div(tile->run * piece->dst_bits, 8)
-                                             : tile->run * piece->run_dst + piece->tail);
-  staged_rows r = {.pitch = tesela__stage_pitch(bytes)};
-  int64_t most = tesela__min(s ? piece->block : TESELA__LINE, TESELA__STAGE / r.pitch);
+  staged_rows r = {.row = tesela__min(piece->staged_a, na)};
+  int64_t bytes = staged_bytes(piece, tile, s, r.row);
+  r.pitch = tesela__stage_pitch(bytes);
+  int64_t most = s ? tesela__max(1, piece->block / r.row) : tesela__max(1, TESELA__LINE / r.row);
+  most = tesela__min(most, TESELA__STAGE / r.pitch) * r.row;
   for (r.a = 0; r.a < na; r.a += r.n) {
+    unsigned char *stage = w->stage, *carried = carry;
     r.n = tesela__min(most, na - r.a);
-    for (int64_t i = 0; i < r.n; i++) {
-      phase_off[i] = i * r.pitch + (int64_t)((uintptr_t)(tile->dst + da[r.a + i]) % TESELA__LINE);
-      if (carry && !tile->begins)
-        memcpy(w->stage + i * r.pitch, carry + (r.a + i) * TESELA__LINE, TESELA__LINE);
+    for (int64_t i = 0; i < r.n; i += r.row, stage += r.pitch, carried += carry ? TESELA__LINE : 0) {
+      const int64_t *row = da + r.a + i;
+      int64_t phase = (int64_t)((uintptr_t)(tile->dst + row[0]) % TESELA__LINE);
+      int64_t at = stage - w->stage + phase - row[0];
+      for (int64_t k = 0; k < r.row; k++) phase_off[i + k] = at + row[k];
+      if (carry && !tile->begins) memcpy(stage, carried, TESELA__LINE);
     }
     s ? stage_blocks(w, s, &r, phase_off) : stage_rows(w, tile, &r, phase_off);
-    for (int64_t i = 0; i < r.n; i++)
-      flush_row(tile, tile->dst + da[r.a + i], w->stage + i * r.pitch, bytes,
-                carry ? carry + (r.a + i) * TESELA__LINE : NULL, piece->stream_fn);
+    stage = w->stage;
+    for (int64_t i = 0; i < r.n; i += r.row, stage += r.pitch, carry += carry ? TESELA__LINE : 0)
+      flush_row(tile, tile->dst + da[r.a + i], stage, bytes, carry, piece->stream_fn);
   }
 }
 
 /* ---- packing before a transpose ---------------------------------------------------------------------------- */
 
-/* Pack, convert or regroup the rows of the tile into the pack buffer. */
+/* Pack, convert, regroup or copy the rows of the tile into the pack buffer. */
 static void pack_rows(const tesela__worker *w, const tesela__tile *tile) {
   const tesela__piece *piece = w->piece;
   const int64_t *sb = &w->plan->table[piece->sb], zero = 0;
   int64_t m = piece->group;
   for (int64_t b = 0; b < tile->nb; b += m) {
     unsigned char *row = w->pack + b * piece->pack_pitch;
-    if (piece->rows_fn)
+    if (sb[b] == TESELA__PADDING)
+      tesela__fill_row(row, tile->na * piece->width, w->plan->fill_pattern);
+    else if (piece->rows_fn)
       piece->rows_fn(&(tesela__rows){tile->na, 1, piece->rows.src_pitch, piece->width, false}, row, &zero,
                      tile->src, sb + b, 1);
     else if (piece->bit_block_fn)
       piece->bit_block_fn(row, piece->pack_pitch, tile->src, sb + b, tile->na / m);
-    else
+    else if (piece->convert_fn)
       piece->convert_fn(row, tile->src + sb[b], tile->na);
+    else {
+      int64_t bytes = tile->na * piece->width;
+      if (piece->near_rows && b + piece->near_rows < tile->nb)
+        for (int64_t at = 0; at < bytes; at += TESELA__LINE)
+          __builtin_prefetch(tile->src + sb[b + piece->near_rows] + at, 0, 3);
+      memcpy(row, tile->src + sb[b], (size_t)bytes);
+    }
   }
 }
 
@@ -270,8 +347,13 @@ static void tile_packed(tesela__worker *w, const tesela__tile *tile) {
   int64_t m = piece->group, full_a = piece->na / m, full_b = piece->nb / m;
   pack_rows(w, tile);
   for (int64_t j = 0; j < m; j++) {
-    block_source s = {w->pack, &table[piece->pack_src + j * full_b], &table[piece->pack_dst + j * full_a],
-                      tile->nb / m, tile->na / m};
+    block_source s = {w->pack,
+                      &table[piece->pack_src + j * full_b],
+                      &table[piece->pack_dst + j * full_a],
+                      tile->nb / m,
+                      tile->na / m,
+                      piece->dense_b / m,
+                      false};
     unsigned char *carry = piece->carry ? w->carry + j * full_a * TESELA__LINE : NULL;
     if (w->store == TESELA__STORE_STAGED)
       tile_staged(w, tile, &s, carry);
@@ -298,7 +380,8 @@ void tesela__tile_run(tesela__worker *w, const tesela__tile *tile) {
   } else if (piece->pack_pitch) {
     tile_packed(w, tile);
   } else if (piece->transpose_fn) {
-    block_source s = {tile->src, &table[piece->sb], &table[piece->da], tile->nb, tile->na};
+    block_source s = {tile->src, &table[piece->sb], &table[piece->da], tile->nb,
+                      tile->na,  piece->dense_b,    piece->padded};
     staged ? tile_staged(w, tile, &s, carry) : blocks_direct(w, &s, tile->dst);
   } else {
     staged ? tile_staged(w, tile, NULL, carry) : tile_rows(w, tile);

@@ -62,6 +62,7 @@ void tesela_report_destroy(tesela_report *report) {
   for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) tesela__release(&memory, owned[i]);
   for (int i = 0; i < TESELA__CLEAN_DEPTH; i++) tesela__release(&memory, report->unescaped[i].text);
   tesela__schedule_close(report->lives);
+  tesela__pools_free(report);
   tesela__arena_clear(&report->text, &memory);
   tesela__release(&memory, report);
 }
@@ -212,7 +213,8 @@ tesela_status tesela_report_finish(tesela_report *report, tesela_error *err) {
   TESELA__NEED(err, report);
   tesela_status status = check_unfinished(report, err);
   if (status != TESELA_OK) return status;
-  if (!end_input(report) || !tesela__memory_decide(report)) return fail_report_memory(err);
+  if (!end_input(report) || !tesela__memory_decide(report) || !tesela__pools_finish(report))
+    return fail_report_memory(err);
   report->finished = true;
   return TESELA_OK;
 }

@@ -107,9 +107,11 @@ bool tesela__hlo_line(tesela_report *report, tesela__span line, bool *is_one) {
   if (module && (module == line.text || !tesela__is_name(module[-1]))) {
     tesela__span rest = tesela__from(line, module + 10);
     tesela__span name = tesela__between(rest.text, tesela__skip_name(rest.text, rest.text + rest.n));
-    if (name.n > 0)
-      return tesela__module_begin(report, name) && entry_layout(report, rest) &&
-             tesela__peak_begin(report, rest);
+    if (name.n > 0) {
+      if (!tesela__module_begin(report, name)) return false;
+      report->module.scheduled = tesela__find(rest, "is_scheduled=true");
+      return entry_layout(report, rest) && tesela__peak_begin(report, rest);
+    }
   }
   if (tesela__looking_at(line.text, line.text + line.n, "BufferAssignment:")) {
     if (!tesela__module_end(report)) return false;

@@ -27,7 +27,7 @@ static tesela__span tuple_member(tesela__span tuple, int64_t number) {
 
 /* ---- results that are an operand's memory -------------------------------------------------------------- */
 
-enum { ALL_ALIASED = -1 };
+enum { ALL_ALIASED = -1, NOTED_BYTES = 1 << 20 /* of an array whose tiles are looked for */ };
 
 /* output_to_operand_aliasing={{1}: (0, {}), {2}: (1, {})}: bits of the members of the result, ALL_ALIASED for
  * the whole result. Members from 63 on are taken for arrays of their own. */
@@ -79,6 +79,8 @@ static bool count_array(tesela_report *report, tesela__span text, tesela_report_
     break;
   }
   if (!tesela__module_need_section(report)) return false;
+  report->module.large = report->module.large || shape->stored >= NOTED_BYTES;
+  report->module.tiled = report->module.tiled || (shape->tiled && shape->stored >= NOTED_BYTES);
   if (index < 0) {
     int64_t padding = shape->stored - shape->data;
     tesela__report_count_unlisted(report, TESELA_REPORT_HLO, report->module.section,

@@ -201,6 +201,7 @@ bool tesela__memory_need_section(tesela_report *report, bool there_already, tese
   if (!tesela__memory_close_entry(report)) return false;
   if (memory->section >= 0 && !there_already) return true;
   memory->listed = false;
+  memory->pool = NULL;
   memory->last_number = memory->cumulative = 0;
   memory->space = TESELA_REPORT_ANY;
   return tesela__report_new_section(report, TESELA_REPORT_MEMORY, space, &memory->section);

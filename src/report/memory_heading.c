@@ -165,7 +165,7 @@ static bool starts_another(const tesela_report *report, const struct heading_row
   const tesela__memory_text *memory = &report->memory;
   if (row->part == TESELA__PART_TABLE)
     return memory->listed && space != TESELA_REPORT_ANY && space <= memory->space;
-  return memory->listed || (row->figure[0].word && has_figure(report, row->figure[0].figure));
+  return memory->listed || memory->pool || (row->figure[0].word && has_figure(report, row->figure[0].figure));
 }
 
 /* After "Memory Space:" comes the heading of its rows, and the last row has 100%: else two tables are mixed. */

@@ -190,6 +190,7 @@ bool tesela__memory_end(tesela_report *report) {
                         memory->entry.number);
   if (!tesela__memory_close_entry(report)) return false;
   memory->section = -1;
+  memory->pool = NULL;
   memory->part = TESELA__PART_NONE;
   memory->listed = false;
   memory->last_number = 0;
@@ -198,6 +199,7 @@ bool tesela__memory_end(tesela_report *report) {
 
 bool tesela__memory_starts_word(tesela__span text) {
   const char *p = text.text, *end = text.text + text.n;
+  if (tesela__looking_at(p, end, "Total Chunks:")) return false; /* inside the line of a bin */
   if (tesela__looking_at(p, end, "=====") || tesela__looking_at(p, end, "Buffer ")) return true;
   if (tesela__looking_at(p, end, "| ") || tesela__looking_at(p, end, "|--")) return true; /* of a table */
   for (int i = 0; i < N_FIELD_ROWS; i++)
@@ -207,5 +209,6 @@ bool tesela__memory_starts_word(tesela__span text) {
   if (p > digits && (tesela__looking_at(p, end, " Size:") || tesela__looking_at(p, end, "\\. Size:")))
     return true;
   if (p > digits && tesela__memory_starts_row(text)) return true;
+  if (tesela__memory_starts_runtime(text)) return true;
   return tesela__memory_starts_heading(text);
 }

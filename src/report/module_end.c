@@ -165,6 +165,25 @@ static void note_missing(tesela_report *report) {
                         section->name, section->n_arguments, section->n_results);
 }
 
+/* A TPU's text after optimisation has tiles. */
+static void note_tiles(tesela_report *report) {
+  const tesela__module *module = &report->module;
+  const tesela_report_section *section = &report->section[module->section];
+  if (!module->large || module->tiled || section->name[0] == '\0') return;
+  if (module->scheduled)
+    tesela__report_note(report, TESELA_REPORT_NO_TILES, section->line,
+                        "module %.120s has no tiles, as those of GPUs and CPUs, so nothing in it is padded; "
+                        "its arrays and its "
+                        "peak are those of the text",
+                        section->name);
+  else
+    tesela__report_note(
+        report, TESELA_REPORT_NO_LAYOUTS, section->line,
+        "module %.120s has no tiles: it is the text before optimisation, or not for a TPU, so its padding is "
+        "unknown; expected compiled.as_text() or a dump after_optimizations",
+        section->name);
+}
+
 /* ---- the end -------------------------------------------------------------------------------------------- */
 
 /* Forget the module; its memory is kept for the next one. */
@@ -174,6 +193,7 @@ static void clear_module(tesela_report *report) {
   report->n_computations -= module->n_computations;
   report->n_all_calls -= module->n_calls;
   module->open = module->entry_seen = module->outside_seen = false;
+  module->scheduled = module->large = module->tiled = false;
   module->where = TESELA__OUTSIDE;
   module->fingerprint = 0;
   module->entry_call = module->first_waiting = module->first_layout = -1;
@@ -198,6 +218,7 @@ bool tesela__module_end(tesela_report *report) {
     reach_calls(module, computation->first_call, &reached);
   }
   note_missing(report);
+  note_tiles(report);
   if (layout && !make_layout_rows(report)) return false;
   if (!find_repeated(report, layout, &repeated)) return false;
   if (!count_waiting(report, module->first_waiting, repeated)) return false;

@@ -66,7 +66,8 @@ static const char *skip_word(const char *p, const char *end, tesela__span *who) 
   if (*p == ':') return numbered && (p + 1 == end || p[1] == ' ') ? skip_colon(p, end) : NULL;
   if (*p != ' ') return NULL;
   const char *next = tesela__skip_blanks(p, end);
-  if (next < end && *next == '|') return numbered ? skip_colon(next + 1, end) : NULL;
+  if (next < end && *next == '|') /* "56B | Requested" has a size before the bar */
+    return numbered && !tesela__is_digit(*start) ? skip_colon(next + 1, end) : NULL;
   if (next != p + 1 || !is_lower(*start) || !memchr(start, '-', (size_t)(p - start))) return NULL;
   if (next == end || !is_lower(*next) || !(p = skip_host(next, end, &ignored))) return NULL;
   if (p < end && *p != ' ') return NULL;

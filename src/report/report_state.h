@@ -17,6 +17,8 @@
  *   module_end.c    the end of a module: which of them count
  *   report_peak.c   peaks of scheduled modules, and the lives of their buffers
  *   memory_text.c memory_heading.c memory_table.c    one line of a memory report
+ *   memory_runtime.c runtime_bfc.c runtime_torch.c    messages of allocators at run time, and what they print about themselves
+ *   runtime_pool.c runtime_why.c    one allocator: its chunks by size; why it refused a request
  *   memory_entry.c report_memory_shape.c    an entry: its fields, its row, its shape, the compiler's figures compared with ours
  *   memory_fit.c memory_decide.c     which shapes have the size of an entry; which of them HLO text confirms
  *   report_table.c         distinct shapes, and the rows of the report
@@ -146,6 +148,8 @@ typedef struct tesela__module {
   bool open; /* a header or an instruction was seen */
   bool entry_seen;
   bool outside_seen; /* an array outside any computation was seen */
+  bool scheduled;    /* is_scheduled=true: the text after optimisation */
+  bool large, tiled; /* it has an array of 1 MiB or more; one of these has tiles */
   bool assignment;   /* the text is XLA's buffer assignment; its instructions are not HLO text */
   tesela__where where;
   int32_t section;
@@ -201,7 +205,48 @@ typedef enum tesela__part { /* of a memory report: the words expected on the nex
                             TESELA__PART_LIST,
                             TESELA__PART_TABLE,
                             TESELA__PART_STATS,
+                            TESELA__PART_RUNTIME,
 } tesela__part;
+
+/* ---- runtime_pool.c ------------------------------------------------------------------------------------ */
+
+typedef struct tesela__pool_size { /* of chunks in use */
+  int64_t bytes, listed, summed;   /* how many in the list of chunks, and in the summary by size */
+  const char *op;
+} tesela__pool_size;
+
+typedef enum tesela__pool_kind { TESELA__POOL_OTHER, TESELA__POOL_BFC, TESELA__POOL_TORCH } tesela__pool_kind;
+
+/* Of a BFC allocator: each bin is twice as large as the one before. */
+enum { TESELA__LEAST_BIN = 256, TESELA__LARGEST_BIN = TESELA__LEAST_BIN << 20 };
+
+/* An allocator at run time, while it is read. */
+typedef struct tesela__pool {
+  tesela_report_pool public;
+  int32_t section;
+  tesela__pool_kind kind;
+  bool dumped;   /* a part of a dump was read */
+  bool noted;    /* what to get beside its figures */
+  bool has_next; /* its chunks end in "next N": one without is cut */
+  bool cut, summed;
+  bool tagged;          /* free memory between the two ends is in no bin */
+  int64_t size_at_last; /* of the summary by size, which ascends */
+  int64_t last_bin;     /* of the line before, which is half as large; -1: no line */
+  bool bins_lost;       /* the first is not the least, or one between is missing */
+  int64_t region_bytes, region_free, central_gap;
+  int64_t largest_free[3];                                 /* of any end, of the lower and of the upper */
+  tesela_report_printed sum, summary_free, summary_usable; /* rounded */
+  char end[8];                                             /* "lower": where the request was to be placed */
+  tesela_report_bin *bin;
+  tesela_report_metric *metric;
+  tesela__pool_size *size;
+  size_t n_sizes, cap_sizes, index_size;
+  int32_t *index;
+  const struct tesela__message *message; /* of a line that may go on */
+  char *held;                            /* that line, and what was added */
+  size_t n_held;
+  int32_t lines_left;
+} tesela__pool;
 
 /* ---- memory_fit.c -------------------------------------------------------------------------------------- */
 
@@ -261,6 +306,7 @@ typedef struct tesela__memory_text {
   uint64_t row;       /* its hash */
   bool all;           /* it is the last: "(100%)" */
   bool headed;        /* the line "cumulative_size; ..." came before it */
+  tesela__pool *pool; /* the allocator that the section is about, or NULL */
   tesela__entry entry;
 } tesela__memory_text;
 
@@ -336,6 +382,8 @@ struct tesela_report {
 
   tesela_report_section *section;
   size_t n_sections, cap_sections;
+  tesela__pool **pool;
+  size_t n_pools, cap_pools;
   tesela_report_input *input;
   size_t n_inputs, cap_inputs;
   tesela_report_note note[TESELA_REPORT_N_NOTES]; /* count 0: absent */
@@ -499,8 +547,33 @@ bool tesela__may_start(tesela__span line);
 /* May a report, a module or a part of one start on this line? */
 bool tesela__starts_something(tesela__span line);
 
-/* memory_heading.c */
+/* memory_runtime.c */
 bool tesela__memory_runtime(tesela_report *report, tesela__span line, bool *is_one);
+/* Does a line of an allocator start here? */
+bool tesela__memory_starts_runtime(tesela__span text);
+
+/* runtime_bfc.c runtime_torch.c: a line of a dump or summary; inside one, or one that may start it. */
+bool tesela__bfc_line(tesela_report *report, tesela__span line, bool inside, bool *is_one);
+bool tesela__torch_line(tesela_report *report, tesela__span line, bool *is_one);
+bool tesela__bfc_starts(tesela__span text);
+
+/* runtime_pool.c: the allocator of the open section, or of a new one; *pool NULL: there are too many. */
+bool tesela__pool_open(tesela_report *report, bool another, tesela__span name, tesela__pool **pool);
+/* Chunks of one size that are in use: `listed` in the list of chunks, `summed` in the summary. */
+bool tesela__pool_add(tesela_report *report, tesela__pool *pool, int64_t bytes, int64_t listed,
+                      int64_t summed, tesela__span op);
+/* Note what to get beside an allocator's figures. */
+void tesela__runtime_note(tesela_report *report, tesela__pool *pool, const char *whose);
+/* Sort, compare and judge all of them. */
+bool tesela__pools_finish(tesela_report *report);
+void tesela__pools_free(tesela_report *report);
+/* An integer at p without sign; NULL if none starts there or it does not fit. */
+const char *tesela__pool_number(const char *p, const char *end, int64_t *number);
+
+/* runtime_why.c */
+void tesela__pool_judge(tesela__pool *pool, const tesela_report_printed *figure);
+
+/* memory_heading.c */
 bool tesela__memory_heading(tesela_report *report, tesela__span line, bool *is_one);
 bool tesela__memory_starts_heading(tesela__span text);
 /* "    program          19.46G" under a heading. */
@@ -553,6 +626,18 @@ bool tesela__memory_decide(tesela_report *report);
 
 /* advice.c: the order with these two most minor dims, the others descending. second -1: rank 1. */
 void tesela__report_set_order(tesela_xla_layout *layout, int32_t minor, int32_t second);
+
+/* ---- culprit.c -------------------------------------------------------------------------------------------- */
+
+/* The culprit's shape as a value; false: no array that can be read. */
+bool tesela__culprit_shape(const tesela_report_culprit *culprit, tesela_xla_shape *shape);
+/* Is a buffer one of those that are alike? */
+bool tesela__culprit_is(const tesela_report_culprit *culprit, const tesela_report_buffer *buffer);
+
+/* ---- remedy.c --------------------------------------------------------------------------------------------- */
+
+/* A bit for each dim of few indices, which become *arrays arrays of their own. */
+uint64_t tesela__remedy_few(const tesela_xla_shape *shape, int64_t *arrays);
 
 /* query.c: does the row match a query? Rows that never counted do not. */
 bool tesela__report_matches(const tesela_report_array *array, const tesela_report_filter *filter);

@@ -35,6 +35,7 @@ static const struct {
     {"P", INT64_C(1) << 50},
     {"E", INT64_C(1) << 60},
     {"B", 1},
+    {"bytes", 1},
 };
 
 /* The text after the number, for 0 to 6 steps of 1024 or 1000. */

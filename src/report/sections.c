@@ -69,6 +69,8 @@ void tesela__report_note(tesela_report *report, tesela_report_note_kind kind, in
 static const char *const source_names[] = {TESELA_REPORT_SOURCE_MAP(TESELA__ROW)};
 static const char *const role_names[] = {TESELA_REPORT_ROLE_MAP(TESELA__ROW)};
 static const char *const figure_names[] = {TESELA_REPORT_FIGURE_MAP(TESELA__ROW)};
+static const char *const stat_names[] = {TESELA_REPORT_STAT_MAP(TESELA__ROW)};
+static const char *const refusal_names[] = {TESELA_REPORT_REFUSAL_MAP(TESELA__ROW)};
 #undef TESELA__ROW
 #define TESELA__ROW(symbol, name, words) [symbol] = words,
 static const char *const figure_texts[] = {TESELA_REPORT_FIGURE_MAP(TESELA__ROW)};
@@ -87,4 +89,10 @@ const char *tesela_report_figure_name(tesela_report_figure figure) {
 }
 const char *tesela_report_figure_text(tesela_report_figure figure) {
   return NAME_OF(figure_texts, TESELA_REPORT_N_FIGURES, figure);
+}
+const char *tesela_report_stat_name(tesela_report_stat stat) {
+  return NAME_OF(stat_names, TESELA_REPORT_N_STATS, stat);
+}
+const char *tesela_report_refusal_name(tesela_report_refusal refusal) {
+  return NAME_OF(refusal_names, TESELA_REPORT_N_REFUSALS, refusal);
 }

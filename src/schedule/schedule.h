@@ -12,17 +12,19 @@
  *   schedule_in_place.c    the parameters that a fused computation writes into, or may
  *   schedule_walk.c        all computations in the order in which they run: values and their lives
  *   schedule_values.c      values: made, used, paired
+ *   schedule_async.c       computations that run beside others
  *   schedule_results.c     the values that an instruction of one kind defines or passes on
  *   schedule_buffers.c     values that share memory -> buffers
+ *   schedule_order.c       instructions after their operands
  *   schedule_live.c        bytes alive at each instant, the peaks
  *
  * A value is an array that an instruction defines; it lives from that instant to its last use. tuple, get-tuple-element, bitcast
  * and the like pass values on. Values share a buffer where an instruction writes in place, and around a loop: its init, its
  * parameter, its root and its result. What a branch of a conditional gets in a faster memory lives to its last use in that branch,
- * as compilers give that memory away; in the main memory, where they do not, to its last use in any branch. A buffer takes its bytes at the instants at which one of its values lives.
+ * as compilers give that memory away; in the main memory, where they do not, to the end of the conditional. A buffer takes its bytes at the instants at which one of its values lives.
  *
- * Time counts instructions. A `while` puts its condition and its body before itself, a `conditional` its branches, a `call` its
- * computation. No function recurses: a stack of frames is on the heap, and a text that calls in a circle is refused.
+ * Time counts instructions. A `while` puts its condition and its body before itself, a `conditional` its branches, a `call` and a
+ * `call-start` its computation. No function recurses: a stack of frames is on the heap, and a text that calls in a circle is refused.
  */
 #ifndef TESELA_SRC_SCHEDULE_H
 #define TESELA_SRC_SCHEDULE_H
@@ -35,6 +37,8 @@ enum {
   TESELA__SCHEDULE_GRANULE = 512,   /* bytes: the least piece of the main memory; more if scalars take more */
   TESELA__SCHEDULE_POINTER = 4,     /* bytes of an entry of a tuple's table */
   TESELA__SCHEDULE_SPACES = 256,    /* S(-128) to S(127) */
+  TESELA__SCHEDULE_AFTER_BRANCHES =
+      INT32_MAX - 1, /* the instant at which a conditional ends, while its branches are walked */
 };
 
 typedef enum tesela__schedule_op {
@@ -51,7 +55,7 @@ typedef enum tesela__schedule_op {
   TESELA__OP_CALL,
   TESELA__OP_FUSION,
   TESELA__OP_COPY_START, /* (destination, source, context) */
-  TESELA__OP_START,      /* (operands, destination, context...) */
+  TESELA__OP_START, /* (operands, destination, context...); with a callee it runs that: call-start, async-start */
   TESELA__OP_CONCAT,     /* custom-call ConcatBitcast: its operands, side by side in memory */
   TESELA__OP_SEND,       /* (operand, context, token) */
   TESELA__OP_DONE,       /* member 1 of the start */
@@ -154,6 +158,13 @@ typedef struct tesela__schedule_pair {
   uint8_t kind; /* tesela__pair_kind */
 } tesela__schedule_pair;
 
+/* A computation that a start runs: the values and pairs that it made. */
+typedef struct tesela__schedule_async {
+  int32_t start;            /* its instruction */
+  int32_t value, end_value; /* end_value: -1 while it is being walked */
+  int32_t pair, end_pair;
+} tesela__schedule_async;
+
 typedef struct tesela__schedule_buffer {
   int64_t bytes;
   int32_t first, n; /* values in tesela__schedule.order, by `from` */
@@ -181,6 +192,8 @@ typedef struct tesela__schedule_frame {
   int32_t caller;            /* instruction that called, or -1 */
   int32_t parameters;        /* while, conditional: the place of what the computation that runs gets */
   int32_t stage;             /* of the instruction that is calling: 0, 1, ... */
+  int32_t pairs;             /* conditional: the number of pairs as its first branch began */
+  int32_t branch_pairs;      /* the same of the branch that runs */
 } tesela__schedule_frame;
 
 typedef struct tesela__schedule_entry { /* of the table of names */
@@ -232,6 +245,8 @@ typedef struct tesela__schedule {
   size_t n_values, cap_values;
   tesela__schedule_pair *pair;
   size_t n_pairs, cap_pairs;
+  tesela__schedule_async *async; /* without a -done so far */
+  size_t n_asyncs, cap_asyncs;
   int64_t work, most_work; /* places touched */
   int32_t *instant;        /* its instruction */
   size_t n_instants, cap_instants;
@@ -318,6 +333,17 @@ tesela__schedule_op tesela__schedule_op_of(tesela__span opcode);
 
 bool tesela__schedule_find_reuses(tesela__schedule *schedule);
 
+/* ---- schedule_async.c ----------------------------------------------------------------------------------------- */
+
+static inline bool tesela__schedule_is_async(const tesela__schedule_instruction *is) {
+  return is->op == TESELA__OP_START && is->n_callees == 1;
+}
+/* Before and after the computation of a start is walked. */
+bool tesela__schedule_async_begin(tesela__schedule *schedule, int32_t start);
+void tesela__schedule_async_end(tesela__schedule *schedule, int32_t start);
+/* The -done of a start, given as its operand, runs; its operands are not used yet. */
+void tesela__schedule_async_done(tesela__schedule *schedule, int32_t start);
+
 /* ---- schedule_walk.c, schedule_values.c, schedule_results.c ---------------------------------------------------------------------- */
 
 bool tesela__schedule_walk(tesela__schedule *schedule);
@@ -329,6 +355,11 @@ bool tesela__schedule_define(tesela__schedule *schedule, int32_t place, int32_t 
 bool tesela__schedule_define_in_branch(tesela__schedule *schedule, int32_t place);
 bool tesela__schedule_pair_up(tesela__schedule *schedule, int32_t a, int32_t b, int32_t at,
                               tesela__pair_kind kind);
+/* What a computation writes in place by its own end, those of the pairs from <= i < end whose `a` is not used later so far, may be
+ * used by others until an instant: by what runs beside it, or by another branch, as only one runs. */
+void tesela__schedule_pairs_wait(tesela__schedule *schedule, int32_t from, int32_t end, int32_t until);
+/* All branches ended, now: so do the waits for that. */
+void tesela__schedule_pairs_after_branches(tesela__schedule *schedule, int32_t from);
 /* The values of an instruction that calls nothing; its places in env start at `place`, those of its computation at `env`. */
 bool tesela__schedule_result(tesela__schedule *schedule, int32_t instruction, int32_t env);
 /* All values in `n` places of env are used at `at`. */
@@ -342,9 +373,11 @@ static inline int32_t tesela__schedule_same(tesela__schedule *schedule, int32_t 
   return value;
 }
 
-/* ---- schedule_buffers.c, schedule_live.c ---------------------------------------------------------------------- */
+/* ---- schedule_buffers.c, schedule_order.c, schedule_live.c ---------------------------------------------------------------------- */
 
 bool tesela__schedule_join(tesela__schedule *schedule);
+/* The place of each instruction among all, in the order of schedule_order.c; NULL: no memory. */
+int32_t *tesela__schedule_post_order(const tesela__schedule *schedule);
 bool tesela__schedule_measure(tesela__schedule *schedule);
 typedef struct tesela__schedule_span {
   int32_t from, to; /* both included */

@@ -181,6 +181,8 @@ static bool schedule_calls(tesela__span opcode, tesela__span key) {
                                         {"while", "condition"},
                                         {"while", "body"},
                                         {"call", "to_apply"},
+                                        {"call-start", "to_apply"},
+                                        {"async-start", "calls"},
                                         {"conditional", "branch_computations"},
                                         {"conditional", "true_computation"},
                                         {"conditional", "false_computation"}};

@@ -21,10 +21,10 @@ tesela__schedule *tesela__schedule_open(const tesela_allocator *memory, tesela__
 
 void tesela__schedule_close(tesela__schedule *s) {
   if (!s) return;
-  void *const owned[] = {s->text,    s->node,   s->member, s->shape, s->instruction, s->computation,
-                         s->operand, s->callee, s->alias,  s->reuse, s->donation,    s->names,
-                         s->shapes,  s->frame,  s->env,    s->value, s->pair,        s->instant,
-                         s->order,   s->buffer, s->peak,   s->source};
+  void *const owned[] = {s->text,    s->node,   s->member, s->shape,  s->instruction, s->computation,
+                         s->operand, s->callee, s->alias,  s->reuse,  s->donation,    s->names,
+                         s->shapes,  s->frame,  s->env,    s->value,  s->pair,        s->instant,
+                         s->order,   s->buffer, s->peak,   s->source, s->async};
   for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) tesela__release(&s->memory, owned[i]);
   tesela_allocator memory = s->memory;
   tesela__release(&memory, s);
@@ -72,9 +72,10 @@ static void schedule_end_reading(tesela__schedule *s) {
 
 /* Release what only the walk needs. */
 static void schedule_shrink(tesela__schedule *s) {
-  void **const spare[] = {(void **)&s->env, (void **)&s->pair, (void **)&s->frame, (void **)&s->callee};
+  void **const spare[] = {(void **)&s->env, (void **)&s->pair, (void **)&s->frame, (void **)&s->callee,
+                          (void **)&s->async};
   schedule_release(s, spare, sizeof spare / sizeof spare[0]);
-  s->cap_env = s->cap_pairs = s->cap_frames = s->cap_callees = 0;
+  s->cap_env = s->cap_pairs = s->cap_frames = s->cap_callees = s->cap_asyncs = 0;
 }
 
 bool tesela__schedule_finish(tesela__schedule *s) {

@@ -3,8 +3,8 @@
  * schedule_live.c - the bytes that are alive at each instant, and the most of each memory space.
  *
  * Arguments and results are in memory from the first instant to the last: the runtime allocates them before the program starts. While
- * the memory of a result is idle, temporaries use it, as XLA's allocator does: the largest first, each in the smallest result with
- * room at all its instants.
+ * the memory of a result is idle, temporaries use it, as XLA's allocator does: the largest first, of equal ones the first of
+ * schedule_order.c, each in the smallest result with room at all its instants.
  */
 #include "schedule/schedule.h"
 
@@ -87,29 +87,31 @@ static bool schedule_occupy(tesela__schedule *s, schedule_host *host, const tese
   return true;
 }
 
-/* Sort buffers by bytes, smallest first, then the last ones first: a heap, in place. */
-static bool schedule_smaller(const tesela__schedule *s, int32_t a, int32_t b) {
+/* Sort buffers by bytes, smallest first, then the last ranks first: a heap, in place. */
+static bool schedule_smaller(const tesela__schedule *s, const int32_t *rank, int32_t a, int32_t b) {
   int64_t difference = s->buffer[a].bytes - s->buffer[b].bytes;
+  if (difference == 0) difference = (int64_t)rank[b] - rank[a];
   return difference != 0 ? difference < 0 : a > b;
 }
 
-static void schedule_sink(const tesela__schedule *s, int32_t *list, size_t n, size_t at) {
+static void schedule_sink(const tesela__schedule *s, const int32_t *rank, int32_t *list, size_t n,
+                          size_t at) {
   int32_t moved = list[at];
   for (size_t below; (below = 2 * at + 1) < n; at = below) {
-    if (below + 1 < n && schedule_smaller(s, list[below], list[below + 1])) below++;
-    if (!schedule_smaller(s, moved, list[below])) break;
+    if (below + 1 < n && schedule_smaller(s, rank, list[below], list[below + 1])) below++;
+    if (!schedule_smaller(s, rank, moved, list[below])) break;
     list[at] = list[below];
   }
   list[at] = moved;
 }
 
-static void schedule_sort(const tesela__schedule *s, int32_t *list, size_t n) {
-  for (size_t i = n / 2; i-- > 0;) schedule_sink(s, list, n, i);
+static void schedule_sort(const tesela__schedule *s, const int32_t *rank, int32_t *list, size_t n) {
+  for (size_t i = n / 2; i-- > 0;) schedule_sink(s, rank, list, n, i);
   for (size_t end = n; end-- > 1;) {
     int32_t largest = list[0];
     list[0] = list[end];
     list[end] = largest;
-    schedule_sink(s, list, end, 0);
+    schedule_sink(s, rank, list, end, 0);
   }
 }
 
@@ -158,6 +160,22 @@ static bool schedule_place_all(tesela__schedule *s, const int32_t *list, size_t 
   return done;
 }
 
+/* Of each buffer the place of its first instruction among all, each after its operands. */
+static int32_t *schedule_ranks(const tesela__schedule *s) {
+  int32_t *place = tesela__schedule_post_order(s);
+  int32_t *rank =
+      place ? tesela__alloc(&s->memory, (s->n_buffers + 1) * sizeof *rank, alignof(int32_t)) : NULL;
+  for (size_t b = 0; rank && b < s->n_buffers; b++) {
+    rank[b] = INT32_MAX;
+    for (int32_t i = 0; i < s->buffer[b].n; i++) {
+      int32_t at = place[s->value[s->order[s->buffer[b].first + i]].instruction];
+      if (at < rank[b]) rank[b] = at;
+    }
+  }
+  tesela__release(&s->memory, place);
+  return rank;
+}
+
 static bool schedule_host_temporaries(tesela__schedule *s) {
   size_t n = 0, n_hosts = 0;
   int32_t *list = tesela__alloc(&s->memory, (s->n_buffers + 1) * sizeof *list, alignof(int32_t));
@@ -169,9 +187,18 @@ static bool schedule_host_temporaries(tesela__schedule *s) {
   int32_t *hosts = list + n;
   for (size_t i = 0; i < s->n_buffers; i++)
     if (s->buffer[i].output && s->buffer[i].bytes >= SCHEDULE_HOSTED) hosts[n_hosts++] = (int32_t)i;
-  schedule_sort(s, list, n);
-  schedule_sort(s, hosts, n_hosts);
-  bool done = schedule_place_all(s, list, n, hosts, n_hosts);
+  if (n == 0 || n_hosts == 0) {
+    tesela__release(&s->memory, list);
+    return true;
+  }
+  int32_t *rank = schedule_ranks(s);
+  bool done = rank != NULL;
+  if (done) {
+    schedule_sort(s, rank, list, n);
+    schedule_sort(s, rank, hosts, n_hosts);
+    done = schedule_place_all(s, list, n, hosts, n_hosts);
+  }
+  tesela__release(&s->memory, rank);
   tesela__release(&s->memory, list);
   return done;
 }

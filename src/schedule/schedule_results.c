@@ -85,30 +85,41 @@ static bool schedule_view(tesela__schedule *s, const schedule_now *now) {
 
 /* ---- asynchronous pairs ----------------------------------------------------------------------------------- */
 
+/* New values after node `end` of a start; the result of a computation that it ran is there already, as member 1. */
+static bool schedule_start_rest(tesela__schedule *s, const schedule_now *now, int32_t end) {
+  int32_t first, last;
+  if (!tesela__schedule_is_async(now->is) || !schedule_member_of(s, now->is, 1, &first, &last))
+    first = last = end;
+  return schedule_new(s, now, end, first, TESELA__VALUE_TEMPORARY) &&
+         schedule_new(s, now, last, now->n, TESELA__VALUE_TEMPORARY);
+}
+
 /* Member `number` of a start is its operand, or the list of its operands. */
 static bool schedule_start(tesela__schedule *s, const schedule_now *now, int32_t number) {
   int32_t first, end, at;
-  schedule_use_operands(s, now);
-  if (now->is->n_operands == 0 || !schedule_member_of(s, now->is, number, &first, &end))
+  if (!tesela__schedule_is_async(now->is)) schedule_use_operands(s, now); /* else its computation does */
+  int32_t n_operands = now->is->n_operands;
+  bool some = schedule_member_of(s, now->is, number, &first, &end);
+  if (!some || (n_operands == 0 && !tesela__schedule_is_async(now->is)))
     return schedule_new(s, now, 0, now->n, TESELA__VALUE_TEMPORARY);
   bool list = tesela__schedule_nodes(s, now->is)[first].kind == TESELA__NODE_TABLE;
-  const tesela__schedule_instruction *operand = schedule_given(s, now, 0);
-  list = list && tesela__schedule_nodes(s, operand)->kind != TESELA__NODE_TABLE;
+  if (n_operands > 0) list = list && tesela__schedule_n_nodes(s, schedule_given(s, now, 0)) != end - first;
   if (!schedule_new(s, now, 0, first, TESELA__VALUE_TEMPORARY)) return false;
   at = first;
   if (list && !schedule_new(s, now, at++, first + 1, TESELA__VALUE_TABLE)) return false;
-  for (int32_t i = 0; i < (list ? now->is->n_operands : 1) && !s->broken; i++) {
-    operand = schedule_given(s, now, i);
+  for (int32_t i = 0; i < (list ? n_operands : tesela__min(n_operands, 1)) && !s->broken; i++) {
+    const tesela__schedule_instruction *operand = schedule_given(s, now, i);
     int32_t n = tesela__schedule_n_nodes(s, operand);
     if (n > end - at) return schedule_unfit(s, now);
     schedule_pass(s, now, at, at + n, now->env + operand->env);
     at += n;
   }
   if (at != end) return schedule_unfit(s, now);
-  return schedule_new(s, now, end, now->n, TESELA__VALUE_TEMPORARY);
+  return schedule_start_rest(s, now, end);
 }
 
 static bool schedule_done(tesela__schedule *s, const schedule_now *now, int32_t number) {
+  tesela__schedule_async_done(s, s->operand[now->is->operand]);
   schedule_use_operands(s, now);
   const tesela__schedule_instruction *operand = schedule_given(s, now, 0);
   int32_t first, end;

@@ -59,3 +59,22 @@ bool tesela__schedule_pair_up(tesela__schedule *s, int32_t a, int32_t b, int32_t
   if (!s->broken) s->pair[s->n_pairs++] = (tesela__schedule_pair){a, b, at, (uint8_t)kind};
   return true;
 }
+
+/* ---- pairs that wait --------------------------------------------------------------------------------------- */
+
+enum { SCHEDULE_PAIRS = 16 }; /* looked at in the time of a place */
+
+void tesela__schedule_pairs_wait(tesela__schedule *s, int32_t from, int32_t end, int32_t until) {
+  s->work += (end - from) / SCHEDULE_PAIRS;
+  for (int32_t i = from; i < end; i++) {
+    tesela__schedule_pair *pair = &s->pair[i];
+    if (pair->kind == TESELA__PAIR_ALIAS && s->value[tesela__schedule_same(s, pair->a)].to <= pair->at)
+      pair->at = (int32_t)tesela__max(pair->at, until);
+  }
+}
+
+void tesela__schedule_pairs_after_branches(tesela__schedule *s, int32_t from) {
+  s->work += ((int64_t)s->n_pairs - from) / SCHEDULE_PAIRS;
+  for (size_t i = (size_t)from; i < s->n_pairs; i++)
+    if (s->pair[i].at == TESELA__SCHEDULE_AFTER_BRANCHES) s->pair[i].at = (int32_t)s->n_instants;
+}

@@ -49,12 +49,13 @@ static int32_t schedule_argument(const tesela__schedule *s, int32_t number, int3
   const tesela__schedule_frame *top = &s->frame[s->n_frames - 1], *below = top - 1;
   const tesela__schedule_instruction *caller = &s->instruction[top->caller];
   int32_t operand = number;
-  if (caller->op != TESELA__OP_CALL && number != 0) return -1;
+  bool all = caller->op == TESELA__OP_CALL || caller->op == TESELA__OP_START; /* operands are parameters */
+  if (!all && number != 0) return -1;
   if (caller->op == TESELA__OP_CONDITIONAL) operand = below->stage;
   if (operand >= caller->n_operands) return -1;
   const tesela__schedule_instruction *is = schedule_operand(s, caller, operand);
   *n = tesela__schedule_n_nodes(s, is);
-  return caller->op == TESELA__OP_CALL ? below->env + is->env : below->parameters;
+  return all ? below->env + is->env : below->parameters;
 }
 
 static bool schedule_parameter(tesela__schedule *s, int32_t instruction) {
@@ -133,7 +134,11 @@ static bool schedule_branch_begin(tesela__schedule *s, int32_t instruction) {
   const tesela__schedule_instruction *is = &s->instruction[instruction],
                                      *operand = schedule_operand(s, is, top->stage + 1);
   int32_t n = tesela__schedule_n_nodes(s, operand), from = top->env + operand->env;
-  if (top->stage == 0) top->parameters = (int32_t)s->n_env;
+  if (top->stage == 0) {
+    top->parameters = (int32_t)s->n_env;
+    top->pairs = (int32_t)s->n_pairs;
+  }
+  top->branch_pairs = (int32_t)s->n_pairs;
   s->n_env = (size_t)top->parameters;
   if (!schedule_env_room(s, n)) return false;
   if (s->broken) return true;
@@ -152,6 +157,7 @@ static bool schedule_branch_end(tesela__schedule *s, int32_t instruction, int32_
   const tesela__schedule_instruction *is = &s->instruction[instruction];
   int32_t n = tesela__schedule_n_nodes(s, is), place = top->env + is->env;
   tesela__schedule_use(s, root, n, (int32_t)s->n_instants - 1);
+  tesela__schedule_pairs_wait(s, top->branch_pairs, (int32_t)s->n_pairs, TESELA__SCHEDULE_AFTER_BRANCHES);
   if (top->stage == 1) {
     memmove(s->env + place, s->env + root, (size_t)n * sizeof *s->env);
     return true;
@@ -169,6 +175,15 @@ static bool schedule_branches_end(tesela__schedule *s, int32_t instruction) {
   const tesela__schedule_frame *top = &s->frame[s->n_frames - 1];
   const tesela__schedule_instruction *is = &s->instruction[instruction];
   int32_t n = tesela__schedule_n_nodes(s, is), place = top->env + is->env, now = (int32_t)s->n_instants;
+  tesela__schedule_pairs_after_branches(s, top->pairs);
+  /* what the branches got in the main memory stays to their end */
+  for (int32_t o = 1; o < is->n_operands; o++) {
+    const tesela__schedule_instruction *operand = schedule_operand(s, is, o);
+    for (int32_t i = 0; i < tesela__schedule_n_nodes(s, operand); i++) {
+      int32_t at = top->env + operand->env + i;
+      if (s->value[tesela__schedule_same(s, s->env[at])].space == 0) tesela__schedule_use(s, at, 1, now);
+    }
+  }
   for (int32_t i = 0; i < n && !s->broken; i++) {
     int32_t first = s->env[place + i];
     if (!tesela__schedule_define(s, place + i, instruction, i, TESELA__VALUE_PASSED)) return false;
@@ -181,7 +196,8 @@ static bool schedule_branches_end(tesela__schedule *s, int32_t instruction) {
 /* ---- calls ------------------------------------------------------------------------------------------------ */
 
 static bool schedule_is_call(const tesela__schedule_instruction *is) {
-  return is->op == TESELA__OP_WHILE || is->op == TESELA__OP_CONDITIONAL || is->op == TESELA__OP_CALL;
+  return is->op == TESELA__OP_WHILE || is->op == TESELA__OP_CONDITIONAL || is->op == TESELA__OP_CALL ||
+         tesela__schedule_is_async(is);
 }
 
 /* Run the next computation that the next instruction of the top frame calls; false in *more: all have run. */
@@ -193,6 +209,7 @@ static bool schedule_call(tesela__schedule *s, bool *more) {
   if (!*more) return true;
   if (top->stage == 0) {
     if (is->op == TESELA__OP_WHILE && !schedule_loop_begin(s, instruction)) return false;
+    if (is->op == TESELA__OP_START && !tesela__schedule_async_begin(s, instruction)) return false;
     for (int32_t i = 0; is->op == TESELA__OP_CONDITIONAL && i < is->n_operands && !s->broken; i++)
       tesela__schedule_use(s, top->env + schedule_operand(s, is, i)->env,
                            tesela__schedule_n_nodes(s, schedule_operand(s, is, i)), (int32_t)s->n_instants);
@@ -217,10 +234,16 @@ static bool schedule_return(tesela__schedule *s) {
     tesela__schedule_use(s, from, 1, (int32_t)s->n_instants);
     return true;
   }
+  if (is->op == TESELA__OP_START) {
+    int32_t first = tesela__schedule_member(s, &s->shape[is->shape], 1);
+    place += first;
+    n = first < 0 ? -1 : tesela__schedule_nodes(s, is)[first].n;
+    tesela__schedule_async_end(s, done.caller);
+  }
   if (tesela__schedule_n_nodes(s, root) != n)
     return tesela__schedule_break(s, is->line, "the result of a computation does not fit its caller's");
   if (is->op == TESELA__OP_CONDITIONAL) return schedule_branch_end(s, done.caller, from);
-  if (is->op == TESELA__OP_CALL) {
+  if (is->op == TESELA__OP_CALL || is->op == TESELA__OP_START) {
     memmove(s->env + place, s->env + from, (size_t)n * sizeof *s->env);
     return true;
   }
@@ -241,8 +264,9 @@ static bool schedule_step(tesela__schedule *s) {
     bool more;
     if (!schedule_call(s, &more)) return false;
     if (more) return true;
-    if (is->op != TESELA__OP_CALL) s->n_env = (size_t)top->parameters;
+    if (is->op == TESELA__OP_WHILE || is->op == TESELA__OP_CONDITIONAL) s->n_env = (size_t)top->parameters;
     if (is->op == TESELA__OP_CONDITIONAL && !schedule_branches_end(s, instruction)) return false;
+    if (is->op == TESELA__OP_START && !tesela__schedule_result(s, instruction, top->env)) return false;
   } else if (is->op == TESELA__OP_PARAMETER) {
     if (!schedule_parameter(s, instruction)) return false;
   } else if (!tesela__schedule_result(s, instruction, top->env)) {

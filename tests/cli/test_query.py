@@ -6,6 +6,7 @@ test_query_layouts.py has the ops on many layouts.
 
 import itertools
 import json
+import os
 import random
 import re
 import subprocess
@@ -208,6 +209,51 @@ def test_ids_come_back(identity):
         response = one({"op": op, "id": identity})
         assert response["id"] == identity
         assert json.dumps(response["id"]) == json.dumps(identity)  # 1 is not 1.0, -0.0 not 0.0
+
+
+SEED = int(os.environ.get("TESELA_SEED", "20261128"), 0)
+LENGTHS = [0, 1, 2, 3, 31, 32, 33, 254, 255, 256, 257, 258, 300, 511, 512, 2048]  # 256: long ones are not read by character
+
+
+def random_text(rng):
+    """Mostly plain, so that many are long and mean themselves; else with one character that does not."""
+    text = "".join(rng.choices("ab \u007e{}[]:,0'", k=rng.choice(LENGTHS)))
+    at = rng.randint(0, len(text))
+    return text[:at] + rng.choice(["", "", "", "\x7f0", "\x7f", "\"", "\\", "\n", "\x00", "\u00e9"]) + text[at:]
+
+
+def random_value(rng, depth=0):
+    if depth == 3 or rng.random() < 0.5:
+        return random_text(rng)
+    if rng.random() < 0.5:
+        return [random_value(rng, depth + 1) for _ in range(rng.choice([0, 1, 2, 20]))]
+    return {random_text(rng).replace("\x00", ""): random_value(rng, depth + 1) for _ in range(rng.choice([0, 1, 3]))}
+
+
+def test_long_texts_come_back():
+    """Python's reader is the oracle: of lines with and without escapes and spaces."""
+    rng = random.Random(SEED)
+    values = [random_value(rng) for _ in range(400)]
+    lines = []
+    for value in values:
+        separators = rng.choice([(",", ":"), (", ", ": "), (" ,\t", " :\t")])
+        line = json.dumps({"id": value, "op": "version"}, ensure_ascii=rng.random() < 0.5, separators=separators)
+        lines.append(line.replace("\x7f", rng.choice(["\x7f", "\\u007f"])).encode())
+    assert [answer["id"] for answer in ask(*lines)] == values, f"TESELA_SEED={SEED}"
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_errors_after_a_long_text(length):
+    """The place of an error counts all characters of the line."""
+    for text in ["%s", "a", "%s\"", "%s\x01", "%s\x7f"]:
+        text = text.replace("%s", "b" * length)
+        before = f'{{"id":"{text}","more":["{text}",'
+        bad = one((before + "nonsense]}").encode())["error"]
+        assert bad["code"] == "SYNTAX"
+        if '"' not in text and "\x01" not in text:
+            assert bad["at"] == len(before) + len("nonsense")
+    name = "n" * length
+    assert one(f'{{"{name}":1,"{name}":2}}'.encode())["error"]["code"] == "INVALID"  # the same name twice
 
 
 @pytest.mark.parametrize(

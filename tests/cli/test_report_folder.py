@@ -100,6 +100,18 @@ class Program:
             answer[space] = (sum(a["bytes"] for a in here), *best)
         return answer
 
+    def at_peak(self):
+        """{name: in use at the peak of its space}; of an allocation that is in use with no value alive, the first largest one."""
+        spaces, answer = self.spaces(), {}
+        for a in self.allocations:
+            mine = [v for v in self.values if v["allocation"] == a["number"]]
+            at = spaces[a["space"]][2]
+            alive = [v["name"] for v in mine if at is not None and v["from"] <= at <= v["to"]]
+            if not alive and a["use"] != "preallocated-temp" and mine:
+                alive = [max(mine, key=lambda v: v["bytes"])["name"]]
+            answer.update({v["name"]: v["name"] in alive for v in mine})
+        return answer
+
     # the same as HloProto
 
     def proto_shape(self, v):
@@ -197,12 +209,15 @@ def check(found, program, members=True):
     assert all(s["fragmentation_bytes"] == s["needs_bytes"] - s["peak_bytes"] for s in found["spaces"])
     buffers = {b["instruction"]: b for b in found["buffers"]}
     assert len(buffers) == len(program.values) == found["n_buffers"]
+    assert {name: b["at_peak"] for name, b in buffers.items()} == program.at_peak()
     for v in program.values:
         b = buffers[v["name"]]
         assert (b["bytes"], b["offset"], b["space"], b["allocation"]) == (v["bytes"], v["offset"], v["space"], v["allocation"])
         assert (b["from"], b["to"], b["shape"]) == (v["from"], v["to"], program.shape(v))
         assert b["stored_bytes"] == v["bytes"] and b["member"] == (v["member"] or None)
         assert b["location"] == "model.py:7" and b["op_name"] == f"op{v['id']}"
+        temporary = program.allocations[v["allocation"]]["use"] == "preallocated-temp"
+        assert b["at_peak"] == (not temporary or v["from"] <= spaces[v["space"]][2] <= v["to"])  # others are always in use
 
 
 @pytest.mark.parametrize("part", range(4))
@@ -458,6 +473,63 @@ def test_peaks_that_differ_are_said(elements, agree, tmp_path):
         assert str(own) in said[0]["text"] and str(peak) in said[0]["text"]
         done = run("report", str(folder))
         assert b"disagree: memory space 0: the peak is" in done.stdout and b"fragmentation:" not in done.stdout
+
+
+def test_two_programs_of_one_name(tmp_path):
+    """Each gets the peak of its own HLO text, and the text names their files; the one that needs most comes first."""
+    sizes = {"module_0001": 2, "module_0002": 5}
+    for start, mib in sizes.items():
+        program = temporaries(2 * mib)
+        program.allocations += [{"number": 1, "space": 0, "use": "parameter", "bytes": MIB}]
+        program.values = [value(0, 0, mib), value(1, 0, mib, mib)]
+        folder = write(tmp_path / start, program, proto=False)
+        (folder / (START + ".txt")).write_text(SCHEDULED.replace("[N]", f"[{mib * MIB // 4}]"))
+        for file in folder.iterdir():
+            (tmp_path / "dump").mkdir(exist_ok=True)
+            file.rename(tmp_path / "dump" / file.name.replace("module_0001", start))
+    found = programs(tmp_path / "dump")
+    assert [[s["own_peak_bytes"] for s in p["spaces"]] for p in found] == [[(2 * mib + 1) * MIB] for mib in sizes.values()]
+    text = run("report", str(tmp_path / "dump")).stdout.decode()
+    assert text.index("module_0002.jit_f.): ") < text.index("module_0001.jit_f.): ")
+
+
+def test_small_programs_are_counted(tmp_path):
+    for i, mib in enumerate((200, 1, 1)):
+        program = temporaries(mib)
+        program.values = [value(0, 0, mib)]
+        write(tmp_path / str(i), program, proto=False)
+    text = run("report", str(tmp_path)).stdout.decode()
+    assert text.count("memory of jit_f") == 1 and "... and 2 smaller programs; --top 0 shows all" in text
+    assert run("report", "--top", "0", str(tmp_path)).stdout.count(b"memory of jit_f") == 3
+
+
+def test_the_peak_is_listed_and_not_what_lives_at_other_times(tmp_path):
+    program = temporaries(4)
+    program.values = [value(0, 0, 1), value(1, 0, 1, 1), {**value(2, 0, 2, 2), "from": 1}]
+    program.instants = 2
+    text = run("report", str(write(tmp_path / "dump", program, proto=False))).stdout.decode().partition("HBM at its peak, instant 1:\n")[2]
+    assert text.splitlines()[1].split() == [
+        "2.00", "MiB", str(2 * MIB), "HBM", "temporary", "1-1", "fusion.2", f"f32[{MIB // 2}]{{0:T(128)}}", "model.py:7"]
+    program.values[0]["to"] = program.values[1]["to"] = 0
+    text = run("report", str(write(tmp_path / "dump", program, proto=False))).stdout.decode().partition("HBM at its peak, instant 0:\n")[2]
+    assert "fusion.0" in text and "fusion.1" in text and "fusion.2" not in text
+
+
+def test_totals_alone(tmp_path):
+    """A memory usage report, or the values of a buffer assignment, without the rest: the compiler's totals, and no arrays."""
+    program = Program(random.Random(SEED))
+    (tmp_path / (START + "-memory-usage-report.txt")).write_text(program.usage())
+    (found,) = programs(tmp_path)
+    needs = {s: needs for s, (needs, _, _) in program.spaces().items()}
+    assert {s["space"]: (s["needs_bytes"], s["printed_bytes"], s["peak_bytes"]) for s in found["spaces"]} == {
+        s: (n, n, None) for s, n in needs.items()}
+    (tmp_path / (START + "-memory-usage-report.txt")).unlink()
+    (tmp_path / (START + "-buffer-assignment-values.txt")).write_text(
+        "\nTotal bytes used: 4096 (4.0KiB)\n\nUsed values:\n<0 fusion @0>\n from instruction: %fusion = f32[8,128]{1,0:T(8,128)} iota()\n")
+    done = run("report", "--json", str(tmp_path))
+    answer = json.loads(done.stdout)
+    assert done.returncode == 0 and answer["totals"]["hlo"]["arrays"] == 0
+    assert [p["total_bytes"] for p in answer["programs"]] == [4096]
 
 
 def test_diff_names_what_grew_at_the_peak(tmp_path):

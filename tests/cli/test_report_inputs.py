@@ -153,6 +153,26 @@ def test_stages_of_one_module_count_once(tmp_path):
     assert len(found["skipped"]) == 5
 
 
+def test_stages_of_code_generation_are_skipped(tmp_path):
+    """Files of --xla_jf_dump_to, as libtpu 0.0.42 names them: the final HLO text counts, unless --xla_dump_to wrote it, too."""
+    jf, xla = tmp_path / "jf", tmp_path / "xla"
+    jf.mkdir(), xla.mkdir()
+    step = STEP.read_text()
+    for name in ("TLP-48-schedule-analysis_packed-bundles-pre-ra", "fusion.1-02-original", "<late-finalization>-24-post-DCE"):
+        (jf / f"1795843859373348712-{name}.txt").write_text(step.replace("4096", "4097"))
+    (jf / "1795843859373348712-TLP-hlo.txt").write_text(step)
+    alone = report_json(jf)
+    assert [Path(i["name"]).name for i in alone["inputs"]] == ["1795843859373348712-TLP-hlo.txt"]
+    assert {s["why"] for s in alone["skipped"]} == {"a stage of code generation"} and len(alone["skipped"]) == 3
+    assert alone["totals"] == report_json(STEP)["totals"]
+    (xla / "module_0001.jit_step.after_optimizations.txt").write_text(step)
+    both = report_json(tmp_path)
+    assert [Path(i["name"]).name for i in both["inputs"]] == ["module_0001.jit_step.after_optimizations.txt"]
+    assert sorted(s["why"] for s in both["skipped"])[-1] == "another stage of a module that is read" and len(both["skipped"]) == 4
+    assert (both["totals"], both["notes"]) == (alone["totals"], [])
+    assert report_json(jf / "1795843859373348712-fusion.1-02-original.txt")["totals"] != alone["totals"]  # named, so read
+
+
 def test_a_module_that_comes_twice_is_said(tmp_path):
     twice = report("--top", "1", STEP, "-", text=STEP.read_bytes())
     assert twice.startswith("WARNING: module jit_step has the same arrays as an earlier module of that name")

@@ -99,3 +99,31 @@ def test_no_array_is_never_within_a_limit(text, limit):
 def test_missing_arrays_are_never_within_a_limit():
     text = STEP.read_text()
     assert run("report", "--max-bytes", "1T", text=text[: text.index("ENTRY")]).returncode == 3
+
+
+MODULE = """HloModule jit_f{header}
+
+ENTRY %main.5 (p: f32[1024,1024]) -> f32[1024,1024] {{
+  %p = f32[1024,1024]{{1,0{tile}}} parameter(0)
+  %scratch = (f32[1024,1024]{{1,0{tile}}}, s8[4194304]{{0}}) custom-call(%p), custom_call_target="__gpu$xla.gpu.triton"
+  ROOT %r = f32[1024,1024]{{1,0{tile}}} get-tuple-element(%scratch), index=0
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    "header, tile, code, waste, peak",
+    [
+        (", is_scheduled=true", "", "no_tiles", 0, 0),  # of a GPU: nothing is padded, and the peak is known
+        ("", "", "no_layouts", 3, 0),  # before optimisation: padding is not known; the sum of all arrays is 12 MiB
+        (", is_scheduled=true", ":T(8,128)", None, 0, 0),
+    ],
+)
+def test_texts_without_tiles(header, tile, code, waste, peak):
+    text = MODULE.format(header=header, tile=tile)
+    notes = [note["code"] for note in report_json("-", text=text)["notes"]]
+    assert notes == ([code] if code else [])
+    assert run("report", "--max-waste", "10%", "-", text=text).returncode == waste
+    assert run("report", "--max-peak", "13MiB", "-", text=text).returncode == peak
+    small = text.replace("1024", "8").replace("4194304", "64")
+    assert "no_" not in "".join(note["code"] for note in report_json("-", text=small)["notes"])  # nothing large

@@ -15,7 +15,8 @@ def test_output_for_people():
     assert "used 23.25G of 15.75G" in text
     assert "█░░░░░░░░░  s32[30000000,12]{1,0:T(8,128)}" in text
     assert "dim 1 (12) is minor and fills 12 of 128 lanes: x10.7" in text
-    assert "{0,1:T(8,128)} takes 1.79 GiB, saves 12.52 GiB: dim 0 minor, dim 1 next" in text
+    assert "takes 1.34 GiB, saves 12.96 GiB: merge dims 0,1: 30000000*12 = 360000000" in text
+    assert "minor, dim 1 next" not in text  # no argument: the compiler orders its dims
     assert "... and 3 more" in text
     assert "\033" not in text
     assert report("--top", "1", "--ascii", OOM, env=UTF8).isascii()

@@ -3,31 +3,10 @@
 programs of this project, as libtpu wrote them. Plan and bound are checked from the texts, place by place and instant by instant."""
 
 import json
-import re
-from pathlib import Path
 
 import pytest
+from buffer_dumps import DUMPS, NAMES, live, values
 from command import run
-
-DUMPS = Path(__file__).parent.parent / "data" / "peak" / "dumps"
-NAMES = sorted({path.name.split(".after_")[0] for path in DUMPS.iterdir()})
-VALUE = re.compile(r" value: <(\d+) (\S+?)(\{[\d,]*\})?( \(phi\))? @\d+> \(size=(\d+),offset=(\d+)\)")
-
-
-def values(name):
-    """{space: [(name, carried, offset, bytes, first, last)]} of temporaries, and {space: (needs, arena)}."""
-    ranges = (DUMPS / f"{name}.after_optimizations-live-range.txt").read_text()
-    life = {n: (int(a), int(b)) for n, a, b in re.findall(r"^ +(\S+):(\d+)-(\d+)$", ranges, re.M)}
-    found, needs, space, temporary = {}, {}, 0, False
-    for line in (DUMPS / f"{name}.after_optimizations-buffer-assignment.txt").read_text().splitlines():
-        if start := re.match(r"allocation \d+: size (\d+)(?:, color (\d+))?(.*)", line):
-            space, temporary = int(start[2] or 0), "preallocated-temp" in start[3]
-            whole, arena = needs.get(space, (0, 0))
-            needs[space] = (whole + int(start[1]), arena + int(start[1]) * temporary)
-        elif temporary and (v := VALUE.match(line)) and int(v[5]) > 0:
-            full = v[2] + (v[3] or "{}")
-            found.setdefault(space, []).append((full, bool(v[4]), int(v[6]), int(v[5]), *life[full]))
-    return found, needs
 
 
 def overlap(a, b):
@@ -42,20 +21,6 @@ def together(a, b):
     """Must two values keep their distance? They use one place at one time, or are of loops at one offset and size."""
     shared = overlap((a[2], a[2] + a[3]), (b[2], b[2] + b[3])) and at_once(a, b)
     return shared or (a[1] and b[1] and a[2:4] == b[2:4])
-
-
-def live(rows, piece=1):
-    """Bytes in use at the fullest instant: values that overlap are one block, in whole pieces."""
-    most = 0
-    for instant in {row[4] for row in rows}:
-        blocks = []
-        for low, high in sorted((r[2], r[2] + r[3]) for r in rows if r[4] <= instant <= r[5]):
-            if blocks and low < blocks[-1][1]:
-                blocks[-1][1] = max(blocks[-1][1], high)
-            else:
-                blocks.append([low, high])
-        most = max(most, sum(-(-(high - low) // piece) * piece for low, high in blocks))
-    return most
 
 
 def folder_of(name, to):

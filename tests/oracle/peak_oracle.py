@@ -9,8 +9,9 @@ import re
 
 
 class Array:
-    def __init__(self, size, space, at, kind):
+    def __init__(self, size, space, at, kind, maker):
         self.size, self.space, self.kind = size, space, kind
+        self.maker = maker  # the name of its instruction
         self.first, self.uses, self.output = at, {at}, False
         self.home = {self}  # all arrays in the same memory
 
@@ -44,6 +45,8 @@ class Run:
     def __init__(self, text):
         self.text, self.entry, self.donated = read(text)
         self.time, self.arrays, self.pairs = 0, [], []
+        self.beside = {}  # of the table of a start: the arrays and pairs of its computation
+        self.running = []  # the names of the instructions that run, each called by the one before
         self.same = {}  # a loop's parameter that the loop carries unchanged: the array before the loop
         out = self.computation(self.entry, None)
         self.outputs = out
@@ -61,7 +64,7 @@ class Run:
         return [] if isinstance(value, Array) else [value[0]] + [t for v in value[1] for t in self.tables(v)]
 
     def array(self, size, space, kind="temporary"):
-        made = Array(size, space, self.time, kind)
+        made = Array(size, space, self.time, kind, self.running[-1])
         self.arrays.append(made)
         return made
 
@@ -82,7 +85,7 @@ class Run:
 
     def share(self, a, b, by=None, dying=False):
         """b is in the memory of a if a is not used after an instant."""
-        self.pairs.append((a, b, self.time if by is None else by, dying))
+        self.pairs.append([a, b, self.time if by is None else by, dying])
 
     def loop(self, init, body, condition):
         self.use(init)
@@ -118,13 +121,34 @@ class Run:
         if outer.space == 0:
             return outer
         own = self.array(outer.size, outer.space, "passed")
+        own.maker = outer.maker
         self.share(outer, own, began, "branch")
         return own
+
+    def start(self, name, given):
+        """A computation that may run until its end is waited for: (operands, result, context)."""
+        arrays, pairs = set(self.arrays), len(self.pairs)
+        result = self.computation(name, given)
+        table = self.array(512, 0, "table")
+        self.beside[table] = [a for a in self.arrays if a not in arrays], self.pairs[pairs:]
+        return (table, [(self.array(512, 0, "table"), given), result, self.array(4, 2)])
+
+    def done(self, started):
+        """What the computation made lives until now; what it has written in place by its end may be written until now."""
+        arrays, pairs = self.beside[started[0]]
+        for pair in pairs:
+            if not pair[3] and max(self.real(pair[0]).uses) <= pair[2]:
+                pair[2] = max(pair[2], self.time)
+        for array in arrays:
+            self.real(array).uses.add(self.time)
+        self.use(started)
+        return started[1][1]
 
     def computation(self, name, given):
         env = {}
         for of, shape, opcode, operands, inside, rest, root in self.text[name]:
             ops = [env[o] for o in operands]
+            self.running.append(of)
             called = re.findall(r"(?:body|condition|calls|to_apply)=%([\w.]+)", rest)
             if opcode == "parameter":
                 value = self.make(shape, "argument") if given is None else given[int(inside)]
@@ -144,15 +168,25 @@ class Run:
                 self.use(*ops)
                 began = self.time
                 names = re.search(r"branch_computations=\{(.*?)\}", rest).group(1).replace("%", "").split(", ")
-                roots = []
+                roots, free = [], []  # free: pairs of which only another branch uses the first array later
                 for k, branch in enumerate(names):
+                    begun = len(self.pairs)
                     got = self.computation(branch, [self.inside(ops[1 + k], began)])
                     self.real(got).uses.add(self.time - 1)
+                    free += [p for p in self.pairs[begun:] if not p[3] and max(self.real(p[0]).uses) <= p[2] < 10**8]
                     if roots:
                         self.share(roots[0], got, self.real(got).first)
                     roots.append(got)
+                for pair in free:
+                    pair[2] = self.time
+                for array in [a for op in ops[1:] for a in self.leaves(op) + self.tables(op) if a.space == 0]:
+                    array.uses.add(self.time)
                 value = self.array(*members(shape)[0], "passed")
                 self.share(roots[0], value)
+            elif opcode in ("async-start", "call-start"):
+                value = self.start(called[0], ops)
+            elif opcode in ("async-done", "call-done"):
+                value = self.done(ops[0])
             elif opcode == "copy-start":
                 self.use(*ops)
                 value = self.make(shape)
@@ -175,6 +209,7 @@ class Run:
             if root or of == self.text[name][-1][0]:
                 result = value
             self.time += 1
+            self.running.pop()
         return result
 
     def join(self):
@@ -208,6 +243,21 @@ class Run:
         for x in both:
             x.home = both
 
+    def after_operands(self):
+        """{instruction: its place}: computation by computation, each instruction after its operands, the first of these first."""
+        place, operands = {}, {line[0]: line[3] for lines in self.text.values() for line in lines}
+
+        def visit(name):
+            for operand in operands[name] if name not in place else ():
+                visit(operand)
+            place.setdefault(name, len(place))
+
+        used = {operand for names in operands.values() for operand in names}
+        for name in operands:
+            if name not in used:
+                visit(name)
+        return place
+
     def peaks(self):
         """{space: (bytes, first instant)}."""
         homes, seen = [], set()
@@ -221,11 +271,12 @@ class Run:
         lives = lambda home: (set(range(self.time)) if is_kind(home, "constant")  # noqa: E731
                               else set().union(*(a.instants() for a in home)))  # fmt: skip
         space = lambda home: next(iter(home)).space  # noqa: E731
-        first = lambda home: min(self.arrays.index(a) for a in home)  # noqa: E731
+        place = self.after_operands()
+        first = lambda home: (min(place[a.maker] for a in home), min(self.arrays.index(a) for a in home))  # noqa: E731
         kept = [h for h in homes if is_kind(h, "argument") or is_output(h)]
         rest = [h for h in homes if h not in kept]
         # temporaries of 64 KiB or more in the memory of results, the largest first
-        hosts = sorted((h for h in kept if is_output(h) and size(h) >= 65536), key=lambda h: (size(h), -first(h)))
+        hosts = sorted((h for h in kept if is_output(h) and size(h) >= 65536), key=lambda h: (size(h), [-n for n in first(h)]))
         busy = {id(h): lives(h) for h in hosts}
         outside = []
         for home in sorted(rest, key=lambda h: (-size(h), first(h))):

@@ -5,12 +5,12 @@ A row of PROGRAMS is a function and its arguments as texts: type, dims, then how
 "y", "-": whole; only in programs with a mesh), or "host" for memory of the host.
 """
 
-import pathlib
 import random
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
+import buffer_records
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -311,92 +311,7 @@ def compiled(lowered, folder):
     return sizes, done.as_text()
 
 
-# ---- the buffer assignment ----
-
-ALLOCATION = re.compile(r"allocation (\d+): size (\d+)(.*)")
-VALUE = re.compile(r" value: <\d+ (\S+?)(\{[\d,]*\})?(?: \(phi\))? @\d+> \(size=(\d+),offset=(\d+)\)")
-
-
-@dataclass
-class Assignment:
-    """Of the temporaries of a memory space."""
-
-    arena: int = 0  # bytes of the allocation
-    values: list = field(default_factory=list)  # (name, offset, bytes, first and last instant)
-    peak: int = 0  # most bytes in use at an instant
-    largest: int = 0  # of the arrays in use then
-
-
-def record(folder, ending):
-    (path,) = pathlib.Path(folder).glob(f"*after_optimizations-{ending}.txt")
-    return path.read_text()
-
-
-def lives(folder):
-    """{"fusion.1" or "fusion.1{0}": (first, last)}."""
-    found = {}
-    for name, first, last in re.findall(r"^ +(\S+):(\d+)-(\d+)$", record(folder, "live-range"), re.M):
-        found[name.removesuffix("{}")] = (int(first), int(last))
-    return found
-
-
-def assignment(folder):
-    """({space: Assignment}, bytes of the largest array alive at the peak of the main memory)."""
-    life, spaces, always = lives(folder), {0: Assignment(), 1: Assignment()}, 0
-    made = None
-    for line in record(folder, "buffer-assignment").splitlines():
-        if start := ALLOCATION.match(line):
-            space = int((re.search(r"color (\d+)", start[3]) or [0, 0])[1])
-            made = spaces.setdefault(space, Assignment()) if "preallocated-temp" in start[3] else None
-            if made:
-                made.arena += int(start[2])
-            elif space == 0:
-                always = max(always, int(start[2]))
-        elif made and (value := VALUE.match(line)):
-            name = value[1] + (value[2] or "").removesuffix("{}")
-            made.values.append((name, int(value[4]), int(value[3]), *life[name]))
-    for made in spaces.values():
-        for at in {first for *_, first, _ in made.values}:
-            alive = sorted((offset, offset + size) for _, offset, size, first, last in made.values if first <= at <= last)
-            used = end = 0
-            for low, high in alive:
-                used, end = used + max(0, high - max(low, end)), max(end, high)
-            if used > made.peak:
-                made.peak, made.largest = used, max(high - low for low, high in alive)
-    return spaces, max(always, spaces[0].largest)
-
-
-def vmem_outside_branches(folder, text):
-    """Bytes of vector memory at the peak of the arrays that no `conditional` gets. Those that one gets live, by the live ranges, to their
-    last use in any branch, but memory space assignment gives their memory away in a branch that does not use them again."""
-    conditionals = set(re.findall(r"%(\S+) = [^\n]* conditional\(", text))
-    given = set()
-    for block in re.split(r"\n(?=<\d+ )", record(folder, "buffer-assignment-values")):
-        head = re.match(r"<\d+ (\S+?)(\{[\d,]*\})?(?: \(phi\))? @1>", block)
-        if head and set(re.findall(r"\n  (\S+), operand", block)) & conditionals:
-            given.add(head[1] + (head[2] or "").removesuffix("{}"))
-    values = [value for value in assignment(folder)[0][1].values if value[0] not in given]
-    return max((sum(size for _, _, size, first, last in values if first < at < last) for *_, at, _ in values), default=0)
-
-
-def traced(made, excess, names=2):
-    """The arrays of the buffer assignment, at most two, of whose bytes, once to four times each, the excess consists: "fusion.1+copy.2".
-
-    What memory_analysis() says of temporaries is more than the arena by its fragmentation, counted once more. None: no such arrays.
-    """
-    sizes = sorted({size: name for name, _, size, *_ in made.values if size >= 64 << 10}.items(), reverse=True)
-    for times in range(1, 5):
-        for size, name in sizes:
-            if abs(excess - times * size) <= max(0.03 * excess, 256 << 10):
-                return name
-    for size, name in sizes if names > 1 else ():
-        for times in range(4, 0, -1):
-            if excess > times * size and (other := traced(made, excess - times * size, names - 1)):
-                return f"{name}+{other}"
-    if names > 1 and made.values and abs(excess - 2 * (made.arena - made.peak)) <= 0.06 * excess:
-        return "pieces under " + max(made.values, key=lambda value: value[1])[0]  # the compiler spreads small arrays, 16 KiB from each other
-    return None
-
+# ---- texts ----
 
 TABLES = re.compile(r"\n(?:FileNames|FunctionNames|FileLocations|StackFrames)\n(?:.+\n)*")
 ALIASES = re.compile(r'"aliasing_operands":\{"lists":\[(?:\{"indices":\[[^\]]*\]\},?)*\]\}')
@@ -412,7 +327,7 @@ def closing(text, at):
     raise ValueError(text)
 
 
-def without(line, attribute):
+def without_attribute(line, attribute):
     at = line.find(f", {attribute}={{")
     return line if at < 0 else line[:at] + line[closing(line, line.index("{", at)):]
 
@@ -422,7 +337,7 @@ def bare(text):
 
     def strip(line):
         for attribute in ("metadata", "frontend_attributes", "sharding", "origin", "custom_call_schedule", "control-predecessors"):
-            line = without(line, attribute)
+            line = without_attribute(line, attribute)
         at = line.find(", backend_config=")
         if at < 0:
             return line
@@ -434,7 +349,7 @@ def bare(text):
 
 # ---- figures ----
 
-FIGURES = (*ANALYSIS, "host", "heap", "live", "vmem", "vmem_live", "largest", "excess")
+FIGURES = (*ANALYSIS, "host", "heap", "live", "vmem", "vmem_live", "largest", "holes", "left_out")
 
 
 def programs():
@@ -444,18 +359,24 @@ def programs():
             yield name if len(made.targets) == 1 else f"{name}_{target}", target, made
 
 
-def figures(sizes, folder):
+def is_near(bytes, of, least=256 << 10):
+    return abs(bytes - of) <= max(0.03 * of, least)
+
+
+def figures(sizes, folder, text):
     """What the compiler says, in the order of FIGURES: memory_analysis(), then the buffer assignment with its live ranges.
 
-    heap, vmem: bytes of the temporaries of S(0) and S(1); live, vmem_live: of those in use at the fullest instant. excess: a name, if
-    memory_analysis() says more than 3 % and 256 KiB above `live`.
+    heap, vmem: bytes of the temporaries of S(0) and S(1); live, vmem_live: of those in use at the fullest instant. holes, left_out: if
+    memory_analysis() says otherwise than `live`, the arrays that make it so, or "-"; "?": it is not those of arrays.
     """
-    spaces, largest = assignment(folder)
-    main, vector = spaces[0], spaces[1]
+    spaces, largest = buffer_records.assignment(folder, buffer_records.dead_in_branches(folder, text))
+    main, vector, names = spaces[0], spaces[1], [[], []]
     judge = sizes["argument"] + sizes["output"] - sizes["alias"] + sizes["temp"]
-    over = sizes["temp"] - main.peak
-    name = traced(main, over) if over > max(0.03 * judge, 256 << 10) or over > 0.03 * sizes["temp"] >= 0.03 * (64 << 20) else "-"
-    return [*sizes.values(), main.arena, main.peak, vector.arena, vector.peak, largest, name]
+    large = sizes["temp"] >= 64 << 20
+    if not is_near(judge - sizes["temp"] + main.peak, judge) or (large and not is_near(main.peak, sizes["temp"], 0)):
+        names = buffer_records.in_holes(main), buffer_records.left_out(main, sizes["temp"], text)
+    texts = ["?" if some is None else "+".join(some) or "-" for some in names]
+    return [*sizes.values(), main.arena, main.peak, vector.arena, vector.peak, largest, *texts]
 
 
 # ---- random programs ----

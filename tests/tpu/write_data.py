@@ -5,6 +5,7 @@ import importlib.metadata
 import pathlib
 import tempfile
 
+import buffer_records
 import orders
 import peak_programs
 import programs
@@ -58,11 +59,12 @@ def write_programs():
 
 def keep_peak(folder, name, sizes, text, records):
     """NAME.hlo; NAME's buffer assignment and live ranges in the folder `dumps`. Returns its line of figures."""
-    (folder / f"{name}.hlo").write_text(peak_programs.bare(text))
+    text = peak_programs.bare(text)
+    (folder / f"{name}.hlo").write_text(text)
     for ending in ("buffer-assignment", "live-range"):
-        kept = peak_programs.record(records, ending).split("  Live ranges at ")[0]
+        kept = buffer_records.record(records, ending).split("  Live ranges at ")[0]
         (folder / "dumps" / f"{name}.after_optimizations-{ending}.txt").write_text(kept)
-    return peak_programs.figures(sizes, records)
+    return peak_programs.figures(sizes, records, text)
 
 
 def write_peaks():

@@ -60,7 +60,7 @@ static void each_state_has_its_least_cost(void **state) {
   }
 }
 
-/* Sweeps, with what they note of states on the way. */
+/* Sweeps and a smooth bound between them, with what they note of states on the way. */
 static void sweeps_stay_below(void **state) {
   (void)state;
   uint64_t seed = first_seed();
@@ -81,6 +81,9 @@ static void sweeps_stay_below(void **state) {
       assert_int_equal(tesela__assign_bound_begin(&b, &g), TESELA_OK);
       b.least = noted;
       for (int s = 0, alive = 1; s < 12 && alive; s++) {
+        const tesela__key before = b.base;
+        if (s == 6) assert_int_equal(tesela__assign_smooth(&b, INT64_MAX), TESELA_OK);
+        assert_true(b.base >= before);
         alive = tesela__assign_sweep(&b);
         if (tesela__key_less(alive ? b.base : TESELA__KEY_INFINITE, TESELA__KEY_INFINITE) > best)
           fail_msg("case %d: the bound is above the least cost", k);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_assign_glpk.c - problems too large to go through, against an integer program that glpsol solves.
+ * test_assign_glpk.c - problems too large to go through, against an integer program that glpsol solves, and bounds against its
+ * relaxation.
  *
  * A variable for each state of each node, of which one is 1; for each pair of states of an edge a variable, whose sums
  * along each side are the variables of that side. The objective is 1000 * elements + moves, and no sum of moves here
@@ -9,6 +10,8 @@
 #include <unistd.h>
 
 #include "support_assign.h"
+
+#include "solve/assign/work.h"
 #include "support_seed.h"
 
 typedef struct glpk_kind {
@@ -65,7 +68,7 @@ static void write_side(FILE *f, const assign_case *c, int32_t e, bool first) {
   }
 }
 
-static void write_program(FILE *f, const assign_case *c) {
+static void write_program(FILE *f, const assign_case *c, bool relaxed) {
   fprintf(f, "Minimize\n cost:\n");
   for (int32_t v = 0; v < c->n; v++)
     for (int32_t i = 0; i < c->states[v]; i++)
@@ -92,19 +95,19 @@ static void write_program(FILE *f, const assign_case *c) {
       for (int32_t j = 0; j < c->states[c->b[e]]; j++)
         if (tesela__cost_is_infinite(c->edge[e][i * c->states[c->b[e]] + j]))
           fprintf(f, " y%d_%d_%d = 0\n", (int)e, (int)i, (int)j);
-  fprintf(f, "Binary\n");
-  for (int32_t v = 0; v < c->n; v++)
+  if (!relaxed) fprintf(f, "Binary\n");
+  for (int32_t v = 0; v < c->n && !relaxed; v++)
     for (int32_t i = 0; i < c->states[v]; i++) fprintf(f, " x%d_%d\n", (int)v, (int)i);
   fprintf(f, "End\n");
 }
 
 /* What glpsol says: 1 with the objective, 0 that there is no solution, -1 that it did not finish. */
-static int ask_glpsol(const assign_case *c, int64_t *objective) {
+static int ask_glpsol(const assign_case *c, bool relaxed, double *objective) {
   char program[] = "/tmp/tesela-assign-XXXXXX", solution[64], command[256], line[256];
   const int file = mkstemp(program);
   assert_true(file >= 0);
   FILE *f = fdopen(file, "w");
-  write_program(f, c);
+  write_program(f, c, relaxed);
   fclose(f);
   snprintf(solution, sizeof solution, "%s.out", program);
   snprintf(command, sizeof command, "glpsol --lp %s --cuts --tmlim 5 -o %s 2>&1", program, solution);
@@ -112,14 +115,11 @@ static int ask_glpsol(const assign_case *c, int64_t *objective) {
   f = popen(command, "r");
   while (f && fgets(line, sizeof line, f)) {
     if (strstr(line, "PROBLEM HAS NO")) found = 0; /* ... [INTEGER|PRIMAL] FEASIBLE SOLUTION */
-    if (strstr(line, "INTEGER OPTIMAL SOLUTION FOUND")) found = 1;
+    if (strstr(line, relaxed ? "OPTIMAL LP SOLUTION FOUND" : "INTEGER OPTIMAL SOLUTION FOUND")) found = 1;
   }
   if (f) pclose(f);
   f = found == 1 ? fopen(solution, "r") : NULL;
-  while (f && fgets(line, sizeof line, f)) {
-    double value;
-    if (sscanf(line, "Objective: cost = %lf", &value) == 1) *objective = (int64_t)(value + 0.5);
-  }
+  while (f && fgets(line, sizeof line, f)) sscanf(line, "Objective: cost = %lf", objective);
   if (f) fclose(f);
   remove(program);
   remove(solution);
@@ -135,7 +135,7 @@ static void integer_programs_agree(void **state) {
     static assign_case c;
     int32_t answer[ASSIGN_NODES];
     tesela__assigned r;
-    int64_t objective = -1;
+    double objective = -1;
     const glpk_kind *kind = &kinds[k % 4];
     draw_problem(&c, kind, &seed);
     tesela__assign *problem = assign_build(&c, NULL);
@@ -144,20 +144,94 @@ static void integer_programs_agree(void **state) {
     tesela__assign_free(problem);
     const char *fault = assign_fault(&c, NULL, r.cost, true, answer, &r);
     if (fault) fail_msg("%s, case %d: %s", kind->name, k, fault);
-    const int found = ask_glpsol(&c, &objective);
+    const int found = ask_glpsol(&c, false, &objective);
     if (found < 0) continue; /* it took too long */
     compared++;
     impossible += !r.feasible;
     if (found != r.feasible)
       fail_msg("%s, case %d: glpsol %s", kind->name, k, found ? "finds one" : "finds none");
-    if (found && objective != weight_of(r.cost))
-      fail_msg("%s, case %d: %" PRId64 ", glpsol %" PRId64, kind->name, k, weight_of(r.cost), objective);
+    if (found && (int64_t)(objective + 0.5) != weight_of(r.cost))
+      fail_msg("%s, case %d: %" PRId64 ", glpsol %f", kind->name, k, weight_of(r.cost), objective);
   }
   printf("compared %d, %d of them impossible\n", (int)compared, (int)impossible);
   assert_true(compared >= 12);
 }
 
+static bool has_edge(const assign_case *c, int32_t a, int32_t b) {
+  for (int32_t e = 0; e < c->m; e++)
+    if ((c->a[e] == a && c->b[e] == b) || (c->a[e] == b && c->b[e] == a)) return true;
+  return false;
+}
+
+/* One edge of two nodes at most, a third of them between turned states, so that many cycles contradict themselves; some nodes
+ * want one state. */
+static void draw_contradictions(assign_case *c, int32_t degree, uint64_t *seed) {
+  c->n = 40;
+  c->m = 0;
+  for (int32_t v = 0; v < c->n; v++) {
+    const int32_t likes = assign_draw(seed, 4) == 0 ? assign_draw(seed, 4) : -1;
+    c->states[v] = 4;
+    for (int32_t i = 0; i < 4; i++) c->node[v][i] = (tesela__cost){likes < 0 || i == likes ? 0 : 500, 0};
+  }
+  while (c->m < c->n * degree / 2) {
+    const int32_t a = assign_draw(seed, c->n), b = (a + 1 + assign_draw(seed, c->n - 1)) % c->n;
+    if (has_edge(c, a, b)) continue;
+    const int32_t size = 64 << assign_draw(seed, 6);
+    const int32_t turn = assign_draw(seed, 3) == 0 ? 1 + assign_draw(seed, 3) : 0;
+    for (int32_t k = 0; k < 16; k++)
+      c->edge[c->m][k] = (k / 4 + turn) % 4 == k % 4  ? (tesela__cost){0, 0}
+                         : assign_draw(seed, 10) == 0 ? TESELA__COST_INFINITE
+                                                      : (tesela__cost){size, 0};
+    c->a[c->m] = a;
+    c->b[c->m++] = b;
+  }
+}
+
+/* The elements of the bound that sweeps end at; with `smooth`, after a smooth one. */
+static double bound_of(const assign_case *c, bool smooth) {
+  tesela__assign_graph g;
+  tesela__assign_bound b;
+  tesela__assign *problem = assign_build(c, NULL);
+  assert_non_null(problem);
+  assert_int_equal(tesela__assign_load(&g, problem, NULL), TESELA_OK);
+  assert_int_equal(tesela__assign_bound_begin(&b, &g), TESELA_OK);
+  for (int k = 0; k < 100; k++) assert_true(tesela__assign_sweep(&b));
+  if (smooth) assert_int_equal(tesela__assign_smooth(&b, INT64_MAX), TESELA_OK);
+  for (int k = 0; k < 100; k++) assert_true(tesela__assign_sweep(&b));
+  const double base = (double)b.base / (double)TESELA__KEY_UNIT;
+  tesela__assign_bound_end(&b);
+  tesela__assign_drop(&g);
+  tesela__assign_free(problem);
+  return base;
+}
+
+/* No shift of costs can give more than the relaxation has. A smooth bound comes close to that, where sweeps get stuck before. */
+static void bounds_reach_the_relaxation(void **state) {
+  (void)state;
+  uint64_t seed = first_seed();
+  double swept = 0, smooth = 0, all = 0;
+  for (int k = 0; k < 12; k++) {
+    static assign_case c;
+    double relaxed = -1;
+    draw_contradictions(&c, 3 + k % 3, &seed);
+    assert_int_equal(ask_glpsol(&c, true, &relaxed), 1);
+    relaxed /= 1000;
+    const double with = bound_of(&c, true), without = bound_of(&c, false);
+    if (with > relaxed * (1 + 1e-6) || without > with + 1e-6)
+      fail_msg("case %d: bounds %f and %f, the relaxation has %f", k, without, with, relaxed);
+    if (with < 0.99 * relaxed) fail_msg("case %d: only %f of %f", k, with, relaxed);
+    all += relaxed;
+    smooth += with;
+    swept += without;
+  }
+  printf("of the relaxation: sweeps %.4f, smooth %.4f\n", swept / all, smooth / all);
+  assert_true(smooth > swept);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(integer_programs_agree)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(integer_programs_agree),
+      cmocka_unit_test(bounds_reach_the_relaxation),
+  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

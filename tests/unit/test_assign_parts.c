@@ -202,6 +202,7 @@ static void local_search_never_makes_worse(void **state) {
   (void)state;
   uint64_t seed = first_seed();
   int best = 0, finite = 0;
+  tesela__assign_run run = {0};
   for (int k = 0; k < ROUNDS; k++) {
     static fixture f;
     int64_t work = 0;
@@ -213,7 +214,7 @@ static void local_search_never_makes_worse(void **state) {
     }
     for (int32_t v = 0; v < f.c.n; v++) f.state[v] = assign_draw(&seed, f.g.node[v].n);
     const tesela__key before = tesela__assign_sum(&f.g, f.state);
-    assert_int_equal(tesela__assign_improve(&f.g, 20, f.state, &work), TESELA_OK);
+    assert_int_equal(tesela__assign_improve(&run, &f.g, 20, INT64_MAX, f.state, &work), TESELA_OK);
     const tesela__key after = tesela__assign_sum(&f.g, f.state);
     assert_true(after <= before && after >= tesela__key_of(f.best));
     finite += !tesela__cost_is_infinite(f.best);

@@ -8,11 +8,12 @@
  *
  *   assign_reduce.c      R0, R1, R2: removes nodes with at most two neighbours; their best costs become costs of the neighbours
  *   eliminate.c   the same for any number of neighbours, if the tables stay small; assign_order.c: the order
- *   bound.c       a lower bound: costs are shifted between edges and nodes, and the minima add up
- *   assign_search.c      branch and bound on the rest, from the first answer of local.c
+ *   bound.c       a lower bound: costs are shifted between edges and nodes, and the minima add up; smooth.c: where that is stuck
+ *   local.c       better answers from an answer
+ *   assign_search.c      branch and bound on the rest
  *
- * The reduced problem is solved exactly if the search ends within its effort; else the result is the best assignment and a
- * lower bound. All arithmetic is on integers: the bound is a proof.
+ * The reduced problem is solved exactly if the search ends within its effort; else the result is the best assignment found and a
+ * lower bound, close to that of the linear program over pairs. All arithmetic is on integers: the bound is a proof.
  *
  * Memory of a problem: 16 bytes for each given cost. Of solving: the same again for each level of parts (12 at most, each part
  * smaller than its whole), a table for each node that R2 removes, 48 bytes for each state of an end of an edge of the core, and
@@ -64,7 +65,8 @@ typedef struct tesela__assigned {
 
 /* Solve. state[number of nodes] is written if feasible. fixed (may be NULL): a required state for each node, or -1; a state
  * that the node does not have makes the problem infeasible. effort: the most nodes of the search tree, 0: 1,000,000; nodes that
- * examine more than 1000 costs count for more, and elimination counts for each 4000 sums, so the default takes seconds. The
+ * examine more than 1000 costs count for more, and elimination counts for each 4000 sums, so the default takes seconds. A search
+ * has a quarter of the effort; if it does not end, the rest goes to better answers. The
  * problem is unchanged and can be solved again. TESELA_OK also if not feasible; TESELA_E_MEMORY, TESELA_E_STOPPED: state and
  * result are as before. Deterministic. */
 tesela_status tesela__assign_solve(const tesela__assign *problem, const int32_t *fixed, int64_t effort,

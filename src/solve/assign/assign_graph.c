@@ -214,6 +214,25 @@ int64_t tesela__assign_weight(const tesela__assign_graph *g) {
   return weight;
 }
 
+static int32_t graph_bits(tesela__key a) {
+  int32_t bits = 0;
+  for (; a > 0; a >>= 1) bits++;
+  return bits;
+}
+
+int32_t tesela__assign_bits(const tesela__assign_graph *g) {
+  int64_t bits = 0;
+  for (int32_t e = 0; e < g->n_edges; e++) {
+    const int64_t n = (int64_t)g->node[g->edge[e].node[0]].n * g->node[g->edge[e].node[1]].n;
+    tesela__key most = 0;
+    for (int64_t i = 0; i < n; i++)
+      if (!tesela__key_is_infinite(g->edge[e].cost[i]) && g->edge[e].cost[i] > most)
+        most = g->edge[e].cost[i];
+    bits += graph_bits(most);
+  }
+  return g->n_edges == 0 ? 0 : (int32_t)(bits / g->n_edges);
+}
+
 tesela__key tesela__assign_sum(const tesela__assign_graph *g, const int32_t *state) {
   tesela__key sum = g->base;
   for (int32_t v = 0; v < g->n_nodes; v++) {

@@ -5,10 +5,10 @@
  *   1. the problem becomes a graph, which is reduced (R0, R1, R2); the rest is the core
  *   2. each connected part of the core by itself, small ones first:
  *        eliminate it if that is cheap; else
- *        bound it by sweeps, round answers from the bound, improve them;
+ *        bound it by sweeps, round answers from the bound, improve them (assign_part.c);
  *        drop states that cannot be in a better answer, keep shifted costs, reduce again;
  *        the same for each part of the rest while parts get smaller;
- *        else eliminate if that is possible, else search
+ *        else eliminate if that is possible, else the more expensive means of assign_part.c
  *   3. the removed nodes get their states, the last one first
  *
  * Parts nest at most SOLVE_DEPTH deep, each at least a twentieth smaller. So memory is a small multiple of the problem's, plus
@@ -18,102 +18,15 @@
 
 enum {
   SOLVE_DEPTH = 12,
-  SOLVE_CHEAP = 1 << 22,    /* sums up to which elimination is always used */
-  SOLVE_POSSIBLE = 1 << 30, /* where the alternative is a search */
-  SOLVE_LEAF = 1 << 19,     /* at the end of a branch of the search */
-  SOLVE_SWEEPS = 400,
-  SOLVE_ROUND_EVERY = 8, /* sweeps between answers, and between tests of progress */
-  SOLVE_FORESTS = 24,    /* rounds of local search from each rounded answer */
-  SOLVE_PATIENCE = 200,  /* rounds without a better answer before it ends */
+  SOLVE_LEAF = 1 << 19, /* sums of elimination at the end of a branch of the search */
   SOLVE_EFFORT = 1000000,
   SOLVE_WORK_PER_NODE = 1000, /* costs examined for one unit of effort, on average */
-  SOLVE_SUMS_PER_WORK = 4,    /* sums of elimination that take as long as one of them */
 };
-static const int64_t SOLVE_SWEEP_WORK = (int64_t)1 << 30;
-
-/* ---- answers to one part -------------------------------------------------------------------------------------- */
-
-/* Improve `trial` and keep it if it is better. */
-static tesela_status solve_try(const tesela__assign_graph *g, int32_t rounds, int32_t *trial, int64_t *work,
-                               tesela__assign_answer *x) {
-  const tesela_status status = tesela__assign_improve(g, rounds, trial, work);
-  if (status != TESELA_OK) return status;
-  const tesela__key sum = tesela__assign_sum(g, trial);
-  if (sum >= x->upper) return TESELA_OK;
-  x->upper = sum;
-  memcpy(x->state, trial, (size_t)g->n_nodes * sizeof *trial);
-  return TESELA_OK;
-}
-
-/* Sweep while that improves the bound; look for better answers at intervals. */
-static tesela_status solve_bound(tesela__assign_run *run, tesela__assign_bound *b, tesela__assign_answer *x) {
-  const tesela__assign_graph *g = b->g;
-  tesela__assign_pool pool = {.allocator = g->pool.allocator};
-  int32_t *trial = tesela__assign_take(&pool, g->n_nodes, sizeof *trial);
-  tesela_status status = trial ? TESELA_OK : TESELA_E_MEMORY;
-  tesela__key before = b->base;
-  int32_t next = SOLVE_ROUND_EVERY;
-  for (int32_t k = 0; k < SOLVE_SWEEPS && status == TESELA_OK && b->work < SOLVE_SWEEP_WORK; k++) {
-    b->limit = tesela__key_is_infinite(x->upper) ? x->upper : x->upper + 1;
-    const bool alive = tesela__assign_sweep(b);
-    x->lower = tesela__key_less(alive ? b->base : x->upper, x->upper);
-    if (!alive || tesela__assign_is_closed(run, x)) break;
-    if ((k + 1) % SOLVE_ROUND_EVERY != 0) continue;
-    if (k + 1 == next) { /* at 8, 16, 32, ... */
-      next *= 2;
-      tesela__assign_round(b, trial);
-      status = solve_try(g, SOLVE_FORESTS, trial, &b->work, x);
-    }
-    const tesela__key open = x->upper - b->base;
-    if (tesela__assign_is_closed(run, x) || b->base - before <= open / 1000) break;
-    before = b->base;
-  }
-  if (status == TESELA_OK && !tesela__assign_is_closed(run, x) && !tesela__key_is_infinite(x->upper)) {
-    memcpy(trial, x->state, (size_t)g->n_nodes * sizeof *trial);
-    status = solve_try(g, SOLVE_PATIENCE, trial, &b->work, x);
-  }
-  tesela__assign_give_back(&pool);
-  return status;
-}
 
 /* ---- parts of a graph ----------------------------------------------------------------------------------------- */
 
 static tesela_status solve_parts(tesela__assign_run *run, tesela__assign_graph *g, int32_t depth,
                                  int64_t weight, tesela__assign_answer *x);
-
-/* The sums that the remaining effort allows for elimination instead of a search. */
-static int64_t solve_sums(const tesela__assign_run *run) {
-  const int64_t left = tesela__max(run->most_work - run->work, 0);
-  return tesela__max(tesela__min(left, SOLVE_POSSIBLE / SOLVE_SUMS_PER_WORK) * SOLVE_SUMS_PER_WORK,
-                     SOLVE_CHEAP);
-}
-
-/* Eliminate if that takes no more than `most` sums; else begin a bound. */
-static tesela_status solve_begin(tesela__assign_run *run, const tesela__assign_graph *g, int64_t most,
-                                 tesela__assign_answer *x, tesela__assign_bound *b, bool *done) {
-  tesela__key cost;
-  int64_t sums = 0;
-  tesela_status status = tesela__assign_eliminate(g, most, x->state, &cost, done, &sums);
-  run->work += sums / SOLVE_SUMS_PER_WORK;
-  if (status != TESELA_OK) return status;
-  if (!*done) return tesela__assign_bound_begin(b, g);
-  x->upper = x->lower = cost;
-  return TESELA_OK;
-}
-
-/* Eliminate, or search. */
-static tesela_status solve_finish(tesela__assign_run *run, const tesela__assign_graph *g,
-                                  tesela__assign_answer *x) {
-  tesela__assign_bound b;
-  bool done;
-  if (tesela__assign_asked(run)) return TESELA_E_STOPPED;
-  tesela_status status = solve_begin(run, g, solve_sums(run), x, &b, &done);
-  if (status != TESELA_OK || done) return status;
-  status = solve_bound(run, &b, x);
-  if (status == TESELA_OK && !tesela__assign_is_closed(run, x)) status = tesela__assign_search(run, &b, x);
-  tesela__assign_bound_end(&b);
-  return status;
-}
 
 /* Solve a connected graph; destroys g. x->state may have an answer already, of cost x->upper. */
 static tesela_status solve_part(tesela__assign_run *run, tesela__assign_graph *g, int32_t depth,
@@ -121,9 +34,9 @@ static tesela_status solve_part(tesela__assign_run *run, tesela__assign_graph *g
   tesela__assign_bound b;
   bool done;
   if (tesela__assign_asked(run)) return TESELA_E_STOPPED;
-  tesela_status status = solve_begin(run, g, SOLVE_CHEAP, x, &b, &done);
+  tesela_status status = tesela__assign_part_begin(run, g, TESELA__PART_CHEAP, x, &b, &done);
   if (status != TESELA_OK || done) return status;
-  status = solve_bound(run, &b, x);
+  status = tesela__assign_part_sweep(run, &b, x);
   const bool closed = status == TESELA_OK && tesela__assign_is_closed(run, x);
   if (status == TESELA_OK && !closed) tesela__assign_commit(&b, g);
   tesela__assign_bound_end(&b);
@@ -222,8 +135,8 @@ static tesela_status solve_one(tesela__assign_run *run, const tesela__assign_gra
   if (!tesela__key_is_infinite(x->upper) && solve_hand_down(&part, x->state, state))
     own.upper = tesela__assign_sum(&part, state);
   const bool smaller = tesela__assign_weight(&part) < weight - weight / 20;
-  status =
-      smaller && depth < SOLVE_DEPTH ? solve_part(run, &part, depth, &own) : solve_finish(run, &part, &own);
+  status = smaller && depth < SOLVE_DEPTH ? solve_part(run, &part, depth, &own)
+                                          : tesela__assign_part_finish(run, &part, &own);
   if (status == TESELA_OK) {
     sum->lower = tesela__key_add(sum->lower, own.lower);
     sum->upper = tesela__key_add(sum->upper, own.upper);

@@ -116,14 +116,19 @@ int32_t tesela__assign_settle(tesela__assign_bound *b, int32_t node, bool *dropp
   return left;
 }
 
-/* Give share/whole of a node's costs to each edge to a later (or earlier) node. */
-static void bound_hand_out(tesela__assign_bound *b, int32_t v, bool ahead) {
-  const tesela__assign_graph *g = b->g;
-  int32_t later = 0, degree = g->node[v].degree;
+int32_t tesela__assign_parts(const tesela__assign_graph *g, int32_t v, bool ahead) {
+  int32_t later = 0;
+  const int32_t degree = g->node[v].degree;
   for (int32_t h = g->node[v].first; h >= 0; h = tesela__assign_next(g, h))
     later += (tesela__assign_other(g, h) > v) == ahead;
-  if (later == 0) return;
-  const int32_t parts = later > degree - later ? later : degree - later;
+  return later == 0 ? 0 : later > degree - later ? later : degree - later;
+}
+
+/* Give equal shares of a node's costs to its edges to later (or earlier) nodes. */
+static void bound_hand_out(tesela__assign_bound *b, int32_t v, bool ahead) {
+  const tesela__assign_graph *g = b->g;
+  const int32_t parts = tesela__assign_parts(g, v, ahead);
+  if (parts == 0) return;
   for (int32_t i = 0; i < g->node[v].n; i++) {
     const int64_t at = b->node_at[v] + i;
     if (b->value[at] == 0 || tesela__key_is_infinite(b->value[at])) continue;
@@ -159,6 +164,26 @@ bool tesela__assign_sweep(tesela__assign_bound *b) {
     bound_hand_out(b, v, k < n);
   }
   return true;
+}
+
+/* Costs may be below 0 until all edges and nodes were visited, so no state is dropped. */
+void tesela__assign_rebase(tesela__assign_bound *b) {
+  const tesela__assign_graph *g = b->g;
+  const tesela__key limit = b->limit;
+  bool dropped = false;
+  b->base = g->base;
+  b->limit = 4 * TESELA__SHIFT_MOST;
+  for (int32_t v = 0; v < g->n_nodes; v++)
+    for (int32_t i = 0; i < g->node[v].n; i++) {
+      if (tesela__assign_is_out(b, v, i)) continue;
+      tesela__key sum = g->node[v].cost[i];
+      for (int32_t h = g->node[v].first; h >= 0; h = tesela__assign_next(g, h))
+        sum += b->value[b->half_at[h] + i];
+      b->value[b->node_at[v] + i] = sum;
+    }
+  for (int32_t e = 0; e < g->n_edges; e++) bound_pull(b, g->edge[e].node[0], 2 * e);
+  for (int32_t v = 0; v < g->n_nodes; v++) tesela__assign_settle(b, v, &dropped);
+  b->limit = limit;
 }
 
 /* ---- what follows from a bound -------------------------------------------------------------------------------- */

@@ -14,7 +14,7 @@
  */
 #include "solve/assign/work.h"
 
-enum { ELIMINATE_STATES = UINT16_MAX + 1, ELIMINATE_CUT = 16 };
+enum { ELIMINATE_STATES = UINT16_MAX + 1, ELIMINATE_CUT = 16, ELIMINATE_SMALL = 1 << 12 };
 #define ELIMINATE_BYTES ((int64_t)1 << 28)
 
 /* A table over the states of a node and of some in its scope. */
@@ -33,10 +33,22 @@ typedef struct eliminator {
   int32_t *first, *n_factors;
   tesela__key **table, **outside; /* of each node */
   uint16_t **best;
-  bool ready;     /* tables are NULL or to be released */
+  bool ready;     /* tables are NULL or there */
+  bool small;     /* no more than ELIMINATE_SMALL entries: all tables are in the pool */
   int32_t *digit; /* states of the scope, except its last node */
   tesela__key *sum;
 } eliminator;
+
+/* ---- memory of tables ----------------------------------------------------------------------------------------- */
+
+static void *eliminate_take(eliminator *x, int64_t count, size_t size) {
+  return x->small ? tesela__assign_take(&x->pool, count, size)
+                  : tesela__alloc(&x->pool.allocator, (uint64_t)count * size, alignof(tesela__key));
+}
+
+static void eliminate_release(const eliminator *x, void *table) {
+  if (!x->small) tesela__release(&x->pool.allocator, table);
+}
 
 /* ---- preparation ---------------------------------------------------------------------------------------------- */
 
@@ -79,6 +91,7 @@ static bool eliminate_begin(eliminator *x) {
   if (!x->table || !x->outside || !x->best) return false;
   for (int32_t v = 0; v < n; v++) x->table[v] = x->outside[v] = NULL, x->best[v] = NULL;
   x->ready = true;
+  x->small = x->order.entries <= ELIMINATE_SMALL;
   x->factor = tesela__assign_take(&x->pool, (int64_t)n + g->n_edges, sizeof *x->factor);
   x->first = tesela__assign_take(&x->pool, n, sizeof *x->first);
   x->n_factors = tesela__assign_take(&x->pool, n, sizeof *x->n_factors);
@@ -89,9 +102,9 @@ static bool eliminate_begin(eliminator *x) {
 
 static void eliminate_end(eliminator *x) {
   for (int32_t v = 0; x->ready && v < x->g->n_nodes; v++) {
-    tesela__release(&x->pool.allocator, x->table[v]);
-    tesela__release(&x->pool.allocator, x->outside[v]);
-    tesela__release(&x->pool.allocator, x->best[v]);
+    eliminate_release(x, x->table[v]);
+    eliminate_release(x, x->outside[v]);
+    eliminate_release(x, x->best[v]);
   }
   tesela__assign_order_drop(&x->order);
   tesela__assign_give_back(&x->pool);
@@ -183,10 +196,8 @@ static bool eliminate_row(eliminator *x, int32_t v, int32_t i) {
 static bool eliminate_forward(eliminator *x, int32_t v) {
   const int32_t width = eliminate_width(x, v), n = x->g->node[v].n;
   const int64_t size = x->order.size[v];
-  tesela__key *table = x->table[v] =
-      tesela__alloc(&x->pool.allocator, (uint64_t)size * sizeof *table, alignof(tesela__key));
-  uint16_t *best = x->best[v] =
-      tesela__alloc(&x->pool.allocator, (uint64_t)size * sizeof *best, alignof(uint16_t));
+  tesela__key *table = x->table[v] = eliminate_take(x, size, sizeof *table);
+  uint16_t *best = x->best[v] = eliminate_take(x, size, sizeof *best);
   if (!table || !best) return false;
   eliminate_first_row(x, v);
   for (int64_t at = 0; at < size; at += width, eliminate_next_row(x, v)) {
@@ -218,7 +229,7 @@ static bool eliminate_compute(eliminator *x, bool keep, tesela__key *cost) {
     for (int32_t i = 0; i < x->n_factors[v] && !keep; i++) {
       const int32_t from = x->factor[x->first[v] + i].from;
       if (from < 0) continue;
-      tesela__release(&x->pool.allocator, x->table[from]);
+      eliminate_release(x, x->table[from]);
       x->table[from] = NULL;
     }
   }
@@ -243,8 +254,7 @@ static bool eliminate_backward(eliminator *x, int32_t v, tesela__key *least) {
   for (int32_t k = 0; k < x->n_factors[v]; k++) {
     const int64_t size = f[k].from < 0 ? 0 : x->order.size[f[k].from];
     if (f[k].from < 0) continue;
-    tesela__key *to = x->outside[f[k].from] =
-        tesela__alloc(&x->pool.allocator, (uint64_t)size * sizeof *to, alignof(tesela__key));
+    tesela__key *to = x->outside[f[k].from] = eliminate_take(x, size, sizeof *to);
     for (int64_t i = 0; to && i < size; i++) to[i] = TESELA__KEY_INFINITE;
     if (!to) return false;
   }
@@ -284,7 +294,7 @@ static bool eliminate_all(eliminator *x, tesela__key cost, tesela__key *least) {
   for (int32_t k = g->n_nodes - 1; k >= 0; k--) {
     const int32_t v = x->order.node[k];
     if (x->order.n_scope[v] == 0) { /* the cost of the others */
-      x->outside[v] = tesela__alloc(&x->pool.allocator, sizeof **x->outside, alignof(tesela__key));
+      x->outside[v] = eliminate_take(x, 1, sizeof **x->outside);
       if (!x->outside[v]) return false;
       *x->outside[v] = tesela__key_is_infinite(cost) ? cost : cost - x->table[v][0];
     }

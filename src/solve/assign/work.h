@@ -3,11 +3,13 @@
  * work.h - an assignment problem during its solution: a graph whose costs can be shifted, nodes removed, parts solved.
  *
  *   assign_problem.c     the caller's problem; not changed by solving
- *   assign_solve.c       all steps: load, reduce, split, bound, reduce again, eliminate or search
+ *   assign_solve.c       all steps: load, reduce, split, bound, reduce again, finish
+ *   assign_part.c        a connected part: its answer and its bound brought together
  *   assign_graph.c       memory, loading, parts of a graph as graphs of their own
  *   assign_reduce.c      R0, R1, R2, dominated states, edges without costs; and the way back
  *   bound.c       a lower bound by shifting costs between edges and nodes
- *   local.c       better answers from an answer: single nodes, then whole forests at a time
+ *   smooth.c      the same with soft minima, where sweeps are stuck
+ *   local.c       better answers from an answer: parts of the graph at a time
  *   eliminate.c   removes nodes with any number of neighbours, if the tables stay small
  *   assign_order.c       the order of elimination
  *   assign_search.c      branch and bound
@@ -139,6 +141,9 @@ void tesela__assign_drop(tesela__assign_graph *g);
 /* The number of live states and edges. */
 int64_t tesela__assign_weight(const tesela__assign_graph *g);
 
+/* The bits of a typical cost of an edge, as a key: the mean of those of the largest finite cost of each edge. */
+int32_t tesela__assign_bits(const tesela__assign_graph *g);
+
 /* The cost of an assignment of a whole graph, base included. */
 tesela__key tesela__assign_sum(const tesela__assign_graph *g, const int32_t *state);
 
@@ -200,16 +205,28 @@ void tesela__assign_collect(tesela__assign_bound *b, int32_t node);
 int32_t tesela__assign_settle(tesela__assign_bound *b, int32_t node, bool *dropped);
 /* Sweep back and forth once. false: no assignment below the limit. */
 bool tesela__assign_sweep(tesela__assign_bound *b);
+/* The shares in which a sweep that way distributes a node's costs; 0: no edge goes that way. */
+int32_t tesela__assign_parts(const tesela__assign_graph *g, int32_t v, bool ahead);
+/* Compute nodes and base from the amounts shifted, whatever they are; excluded states stay so. */
+void tesela__assign_rebase(tesela__assign_bound *b);
 /* A good answer by the current bound. */
 void tesela__assign_round(const tesela__assign_bound *b, int32_t *state);
 /* Store the shifted costs in the graph, with excluded states dead. */
 void tesela__assign_commit(const tesela__assign_bound *b, tesela__assign_graph *g);
 
+/* ---- smooth.c --------------------------------------------------------------------------------------------- */
+
+/* Raise a bound that sweeps no longer raise, with at most `most` costs examined; it never gets lower. */
+tesela_status tesela__assign_smooth(tesela__assign_bound *b, int64_t most);
+
 /* ---- local.c ---------------------------------------------------------------------------------------------- */
 
-/* Improve an answer, which may cross infinite costs, until `rounds` rounds in a row find nothing better. */
-tesela_status tesela__assign_improve(const tesela__assign_graph *g, int32_t rounds, int32_t *state,
-                                     int64_t *work);
+typedef struct tesela__assign_run tesela__assign_run;
+
+/* Improve an answer, which may cross infinite costs, until `kicks` kicks in a row find nothing better or `most` costs are
+ * examined; *work grows by those. TESELA_E_MEMORY, TESELA_E_STOPPED: state is an answer all the same. */
+tesela_status tesela__assign_improve(tesela__assign_run *run, const tesela__assign_graph *g, int32_t kicks,
+                                     int64_t most, int32_t *state, int64_t *work);
 
 /* ---- assign_order.c ---------------------------------------------------------------------------------------------- */
 
@@ -240,9 +257,9 @@ tesela_status tesela__assign_eliminate(const tesela__assign_graph *g, int64_t mo
 tesela_status tesela__assign_eliminate_all(const tesela__assign_graph *g, int64_t most, tesela__key *least,
                                            bool *done);
 
-/* ---- assign_search.c, assign_solve.c ------------------------------------------------------------------------------------ */
+/* ---- assign_part.c, assign_search.c, assign_solve.c ------------------------------------------------------------------------------------ */
 
-typedef struct tesela__assign_run {
+struct tesela__assign_run {
   int64_t effort, most;    /* nodes of the search tree */
   int64_t work, most_work; /* costs examined in the search, and sums of elimination: assign_solve.c */
   tesela__key step;        /* the least difference between two different costs */
@@ -251,7 +268,7 @@ typedef struct tesela__assign_run {
   tesela_progress *progress;
   void *progress_user;
   bool stopped; /* progress asked to stop */
-} tesela__assign_run;
+};
 
 /* An answer to a graph. upper: cost of its states, infinite without states; lower: no assignment costs less. */
 typedef struct tesela__assign_answer {
@@ -274,6 +291,18 @@ static inline bool tesela__assign_asked(tesela__assign_run *run) {
       run->stopped || (run->progress && run->progress(run->progress_user, run->effort, run->most) != 0);
   return run->stopped;
 }
+
+enum { TESELA__PART_CHEAP = 1 << 22 }; /* sums up to which elimination is always used */
+
+/* Eliminate a part if that takes no more than `most` sums, then *done; else begin a bound. */
+tesela_status tesela__assign_part_begin(tesela__assign_run *run, const tesela__assign_graph *g, int64_t most,
+                                        tesela__assign_answer *x, tesela__assign_bound *b, bool *done);
+/* Sweep while that improves the bound; look for better answers at intervals. */
+tesela_status tesela__assign_part_sweep(tesela__assign_run *run, tesela__assign_bound *b,
+                                        tesela__assign_answer *x);
+/* Eliminate if the effort allows it, else close the gap as far as it allows. */
+tesela_status tesela__assign_part_finish(tesela__assign_run *run, const tesela__assign_graph *g,
+                                         tesela__assign_answer *x);
 
 /* Search for a better answer than answer->upper; raises lower to the new bound. */
 tesela_status tesela__assign_search(tesela__assign_run *run, tesela__assign_bound *b,

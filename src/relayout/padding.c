@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * padding.c - padding that follows the rows of a piece is written by that piece, so that no line of dst is written twice.
+ *
+ * The boxes of padding wait until the pieces of elements are made. A piece whose rows end where such a box begins, for
+ * all values of its loops, takes the padding after its rows; what it does not take, as the box has more values of a
+ * loop, stays as boxes. Those that are left at the end become fills.
+ *
+ *   f32[64,35,112,112] to nChw16c     the block of channels 32 to 34: 13 of 16 channels are padding, in the same line
+ *   f32[4095,4093] to T(4,4)          rows of 4 bytes after 12; three rows of 16 bytes after one
+ */
+#include "relayout/solve.h"
+
+static tesela_status reserve_fills(tesela_plan *plan, int32_t more, tesela_error *err) {
+  void *kept = plan->fill_box;
+  bool grown = tesela__grow(&plan->allocator, &kept, sizeof *plan->fill_box, &plan->fill_box_capacity,
+                            (uint64_t)plan->n_fill_boxes + (uint64_t)more);
+  plan->fill_box = kept;
+  return grown ? TESELA_OK : tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a box of the plan");
+}
+
+tesela_status tesela__keep_fill(tesela_plan *plan, const tesela__box *box, tesela_error *err) {
+  tesela_status status = reserve_fills(plan, 1, err);
+  if (status == TESELA_OK) plan->fill_box[plan->n_fill_boxes++] = *box;
+  return status;
+}
+
+/* A box of padding after rows: the loop of its bytes, and the values of each loop that follow rows. */
+typedef struct padding_match {
+  int32_t fill, run; /* run: -1 for a single element */
+  int64_t bytes;
+  int64_t n[TESELA__MAX_LOOPS];
+} padding_match;
+
+/* The bytes directly after each row of the job, `row` bytes after its start: in bits, without src and the loops of the
+ * row. */
+static void box_behind(const tesela__job *job, uint64_t row_loops, int64_t row, tesela__box *after) {
+  after->src = 0;
+  after->dst = (job->box->dst + row) * 8;
+  after->n_loops = 0;
+  for (int32_t i = 0; i < job->box->n_loops; i++)
+    if (!(row_loops >> i & 1)) tesela__box_add(after, job->box->loop[i].n, 0, job->box->loop[i].ds * 8);
+  tesela__box_simplify(after);
+}
+
+/* Does a box of padding have all values of the loops of `after`, and whole bytes? */
+static bool is_behind(const tesela__box *fill, const tesela__box *after, int32_t bits, padding_match *match) {
+  if (fill->dst != after->dst || fill->dst % 8) return false;
+  match->run = tesela__find_loop(fill, -1, bits);
+  int64_t run = match->run < 0 ? bits : fill->loop[match->run].n * bits;
+  match->bytes = run / 8;
+  for (int32_t i = 0; i < fill->n_loops; i++) {
+    match->n[i] = i == match->run ? fill->loop[i].n : 1;
+    if (i != match->run && fill->loop[i].ds % 8) return false;
+  }
+  for (int32_t k = 0; k < after->n_loops; k++) {
+    int32_t i = 0;
+    while (i < fill->n_loops && (i == match->run || fill->loop[i].ds != after->loop[k].ds)) i++;
+    if (i == fill->n_loops || fill->loop[i].n < after->loop[k].n) return false;
+    match->n[i] = after->loop[k].n;
+  }
+  return run % 8 == 0;
+}
+
+static bool find_padding(const tesela__job *job, uint64_t row_loops, int64_t row, padding_match *match) {
+  const tesela_plan *plan = job->plan;
+  tesela__box after;
+  if (job->bitwise || plan->n_fill_boxes == 0) return false;
+  box_behind(job, row_loops, row, &after);
+  for (match->fill = 0; match->fill < plan->n_fill_boxes; match->fill++)
+    if (is_behind(&plan->fill_box[match->fill], &after, plan->dst.bits, match)) return true;
+  return false;
+}
+
+int64_t tesela__padding_behind(const tesela__job *job, uint64_t row_loops, int64_t row) {
+  padding_match match;
+  return find_padding(job, row_loops, row, &match) ? match.bytes : 0;
+}
+
+/* Remove a box of padding, except the values of its loops that do not follow rows: a box for each loop with such. */
+static void take_match(tesela_plan *plan, const padding_match *match) {
+  tesela__box box = plan->fill_box[match->fill];
+  plan->fill_box[match->fill] = plan->fill_box[--plan->n_fill_boxes];
+  for (int32_t i = 0; i < box.n_loops; i++) {
+    int64_t taken = match->n[i];
+    if (taken < box.loop[i].n) {
+      tesela__box *rest = &plan->fill_box[plan->n_fill_boxes++];
+      *rest = box;
+      rest->dst += taken * box.loop[i].ds;
+      rest->loop[i].n -= taken;
+      tesela__box_simplify(rest);
+    }
+    box.loop[i].n = taken;
+  }
+}
+
+tesela_status tesela__take_padding(tesela__job *job, uint64_t row_loops, int64_t row, int64_t unit,
+                                   int64_t most, tesela_error *err) {
+  padding_match match;
+  while (find_padding(job, row_loops, row + job->tail, &match)) {
+    int64_t bytes = match.bytes, room = most - row - job->tail, element = job->plan->dst.bits;
+    if (bytes > room && match.run >= 0 && element >= 8 &&
+        tesela__may_stream(job)) { /* up to the end of the line */
+      bytes = -(row + job->tail) & (TESELA__LINE - 1);
+      match.n[match.run] = bytes * 8 / element;
+    }
+    if (bytes == 0 || bytes > room || bytes % unit) break;
+    tesela_status status = reserve_fills(job->plan, TESELA__MAX_LOOPS, err);
+    if (status != TESELA_OK) return status;
+    take_match(job->plan, &match);
+    job->tail += bytes;
+  }
+  return TESELA_OK;
+}
