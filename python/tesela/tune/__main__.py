@@ -43,7 +43,10 @@ def array_of(text: str) -> Any:
         raise SystemExit(f"tesela tune: error: expected an array such as f32[8,3], found '{text}'")
     kind, bits, dims = found.groups()
     name = f"float8_{kind[2:]}" if kind.startswith("f8e") else names[kind] + bits
-    return jax.ShapeDtypeStruct(tuple(int(one) for one in dims.split(",") if one.strip()), getattr(jnp, "bool_" if name == "bool" else name))
+    dtype = getattr(jnp, "bool_" if name == "bool" else name, None)
+    if dtype is None:
+        raise SystemExit(f"tesela tune: error: unknown element type {kind}{bits} in '{text}'; expected f32, bf16, s32, u8, pred, f8e4m3fn, ..")
+    return jax.ShapeDtypeStruct(tuple(int(one) for one in dims.split(",") if one.strip()), dtype)
 
 
 def arguments_of(module: Any, name: str, texts: list[str] | None) -> list[Any]:
@@ -53,6 +56,18 @@ def arguments_of(module: Any, name: str, texts: list[str] | None) -> list[Any]:
     if make is None:
         raise SystemExit(f"tesela tune: error: missing arguments; give --args 'f32[8,3]' ..., or a function {name}_arguments() beside {name}")
     return list(make())
+
+
+def traced(function: Any, values: list[Any], name: str) -> None:
+    """A function that JAX cannot trace with these arguments is refused in one line."""
+    import jax
+
+    try:
+        jax.eval_shape(function, *values)
+    except Exception as err:  # whatever the function raises
+        words = " ".join(str(err).split())[:300]
+        given = ", ".join(str(getattr(one, "shape", type(one).__name__)) for one in values)
+        raise SystemExit(f"tesela tune: error: {name} cannot be traced with arguments of shapes {given}: {type(err).__name__}: {words}") from None
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -65,13 +80,21 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--cache", metavar="FOLDER", help="keep the compiler's answers there")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args(arguments)
+    if given.compiles < 2:
+        parser.error(f"argument --compiles: expected at least 2 (the program as it is and AUTO), found {given.compiles}")
+    if importlib.util.find_spec("jax") is None or importlib.util.find_spec("libtpu") is None:
+        raise SystemExit("tesela tune: error: needs JAX and libtpu, the compiler of TPUs: pip install 'jax[tpu]'")
     Compiler(given.target)  # its settings come before jax
     module, function = function_of(given.function)
-    found = tune(
-        function, *arguments_of(module, given.function.rpartition(":")[2], given.args), target=given.target, compiles=given.compiles,
-        donate=given.donate, cache=given.cache, name=given.function,
-        progress=lambda words: print(f"tesela: compiling: {words}", file=sys.stderr),
-    )  # fmt: skip
+    values = arguments_of(module, given.function.rpartition(":")[2], given.args)
+    traced(function, values, given.function)
+    try:
+        found = tune(
+            function, *values, target=given.target, compiles=given.compiles, donate=given.donate, cache=given.cache, name=given.function,
+            progress=lambda words: print(f"tesela: compiling: {words}", file=sys.stderr),
+        )  # fmt: skip
+    except ValueError as err:
+        raise SystemExit(f"tesela tune: error: {err}") from None
     sys.stdout.write(json.dumps(found.json) + "\n" if given.json else found.text)
     return 0
 

@@ -48,6 +48,8 @@ class Subject:
         self.specs = [jax.ShapeDtypeStruct(jnp.shape(leaf), leaf.dtype) for leaf in self.leaves]
         traced = jax.make_jaxpr(self.flat_of(function))(*self.specs)
         self.closed = traced
+        if any(not 0 <= i < len(self.leaves) for i in donate):
+            raise ValueError(f"donate is {list(donate)}; expected numbers of the {len(self.leaves)} arrays, from 0")
         self.donate = tuple(donate) or self._donated()
         paths = jax.tree_util.tree_flatten_with_path(self.arguments)[0]
         names = self._parameters()
