@@ -29,19 +29,39 @@ bool report_same_name(const report_ask *ask, const tesela_record_program *progra
   return false;
 }
 
+/* The first peak of a section or of one after it. */
+static int64_t first_peak(const tesela_report *report, int64_t section) {
+  int64_t low = 0, high = tesela_report_n_peaks(report);
+  while (low < high) {
+    const int64_t middle = (low + high) / 2;
+    if (tesela_report_peak_at(report, middle)->section < section)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* The known peak of a section in a memory space, or -1. */
+static int64_t peak_of(const tesela_report *report, int64_t section, int32_t space) {
+  const tesela_report_peak *peak;
+  for (int64_t i = first_peak(report, section); (peak = tesela_report_peak_at(report, i)); i++) {
+    if (peak->section != section) break;
+    if (peak->space == space && peak->at >= 0) return peak->least_bytes;
+  }
+  return -1;
+}
+
 /* The text of a program is the file whose name starts as those of its records; else a module with its name that no other program has. */
 int64_t report_own_peak(const report_ask *ask, const tesela_record_program *program, int32_t space) {
   size_t n = strlen(program->source);
   bool files = n > 0 && program->source[n - 1] == '.';
-  int64_t other = -1;
-  for (int64_t i = 0; i < tesela_report_n_peaks(ask->report); i++) {
-    const tesela_report_peak *peak = tesela_report_peak_at(ask->report, i);
-    if (peak->space != space || peak->at < 0) continue;
-    const tesela_report_section *section = tesela_report_section_at(ask->report, peak->section);
-    if (strcmp(section->name, program->name) != 0) continue;
-    if (files && strncmp(report_input_name(ask, section->input), program->source, n) == 0)
-      return peak->least_bytes;
-    if (other < 0) other = peak->least_bytes;
+  int64_t other = -1, section = -1;
+  while ((section = tesela_report_find_section(ask->report, program->name, section + 1)) >= 0) {
+    const int64_t bytes = peak_of(ask->report, section, space);
+    const int32_t input = tesela_report_section_at(ask->report, section)->input;
+    if (bytes >= 0 && files && strncmp(report_input_name(ask, input), program->source, n) == 0) return bytes;
+    if (other < 0) other = bytes;
   }
   return other >= 0 && report_same_name(ask, program) ? -1 : other;
 }

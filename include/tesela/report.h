@@ -415,6 +415,9 @@ TESELA_API void tesela_report_top(const tesela_report *report, const tesela_repo
 
 TESELA_API int64_t tesela_report_n_sections(const tesela_report *report);
 TESELA_API const tesela_report_section *tesela_report_section_at(const tesela_report *report, int64_t i);
+/// The first section of that name, of any source, from section `from` on; -1 without one, and before tesela_report_finish. Example: 0 for
+/// the first "jit_step", then 3 from 1 on. O(log sections).
+TESELA_API int64_t tesela_report_find_section(const tesela_report *report, const char *name, int64_t from);
 TESELA_API int64_t tesela_report_n_notes(const tesela_report *report);
 TESELA_API const tesela_report_note *tesela_report_note_at(const tesela_report *report, int64_t i);
 
@@ -456,7 +459,7 @@ typedef struct tesela_report_peak {
   int64_t reserved[4];
 } tesela_report_peak;
 
-/// Peaks of each scheduled module, the main memory first. O(1).
+/// Peaks of each scheduled module, in the order of their sections, the main memory of each first. O(1).
 TESELA_API int64_t tesela_report_n_peaks(const tesela_report *report);
 TESELA_API const tesela_report_peak *tesela_report_peak_at(const tesela_report *report, int64_t i);
 

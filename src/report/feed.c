@@ -58,7 +58,7 @@ void tesela_report_destroy(tesela_report *report) {
   void *const owned[] = {report->carry,       report->fit,        report->value,  report->shape,
                          report->shape_index, report->array,      report->seen,   report->section,
                          report->input,       report->clean.text, report->stream, report->wrap.text.text,
-                         report->peak};
+                         report->peak,        report->by_name};
   for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) tesela__release(&memory, owned[i]);
   for (int i = 0; i < TESELA__CLEAN_DEPTH; i++) tesela__release(&memory, report->unescaped[i].text);
   tesela__schedule_close(report->lives);
@@ -213,7 +213,8 @@ tesela_status tesela_report_finish(tesela_report *report, tesela_error *err) {
   TESELA__NEED(err, report);
   tesela_status status = check_unfinished(report, err);
   if (status != TESELA_OK) return status;
-  if (!end_input(report) || !tesela__memory_decide(report) || !tesela__pools_finish(report))
+  if (!end_input(report) || !tesela__memory_decide(report) || !tesela__pools_finish(report) ||
+      !tesela__report_sort_sections(report))
     return fail_report_memory(err);
   report->finished = true;
   return TESELA_OK;

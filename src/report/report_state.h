@@ -382,6 +382,7 @@ struct tesela_report {
 
   tesela_report_section *section;
   size_t n_sections, cap_sections;
+  const void **by_name; /* sections, sorted; NULL before the end */
   tesela__pool **pool;
   size_t n_pools, cap_pools;
   tesela_report_input *input;
@@ -479,6 +480,8 @@ void tesela__report_count_unlisted(tesela_report *report, tesela_report_source s
 void tesela__report_add(tesela_report *report, int64_t *sum, int64_t value); /* saturates, with a note */
 bool tesela__report_new_section(tesela_report *report, tesela_report_source source, tesela__span name,
                                 int32_t *section);
+/* At the end: sections by their names. */
+bool tesela__report_sort_sections(tesela_report *report);
 /* Count a note; the text is that of the first case. */
 void tesela__report_note(tesela_report *report, tesela_report_note_kind kind, int64_t line,
                          const char *format, ...) TESELA_PRINTF(4, 5);

@@ -8,6 +8,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "report/heap.h"
+
 enum { MAX_SECTIONS = 4096 }; /* what comes then is added to the last one */
 
 bool tesela__report_new_section(tesela_report *report, tesela_report_source source, tesela__span name,
@@ -36,6 +38,42 @@ bool tesela__report_new_section(tesela_report *report, tesela_report_source sour
   for (int f = 0; f < TESELA_REPORT_N_FIGURES; f++) section->figure[f].bytes = -1;
   report->input[section->input].sections++;
   return true;
+}
+
+/* ---- by name ---------------------------------------------------------------------------------------------- */
+
+static bool section_before(const void *a_section, const void *b_section, const void *user) {
+  const tesela_report_section *a = a_section, *b = b_section;
+  (void)user;
+  const int difference = strcmp(a->name, b->name);
+  return difference != 0 ? difference < 0 : a < b;
+}
+
+bool tesela__report_sort_sections(tesela_report *report) {
+  const void **list =
+      tesela__alloc(&report->allocator, (report->n_sections + 1) * sizeof *list, alignof(const void *));
+  if (!list) return tesela__report_no_memory(report);
+  for (size_t i = 0; i < report->n_sections; i++) list[i] = &report->section[i];
+  tesela__heap_sort(list, report->n_sections, section_before, NULL);
+  report->by_name = list;
+  return true;
+}
+
+int64_t tesela_report_find_section(const tesela_report *report, const char *name, int64_t from) {
+  if (!report || !report->by_name || !name) return -1;
+  size_t low = 0, high = report->n_sections;
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    const tesela_report_section *section = report->by_name[middle];
+    const int difference = strcmp(section->name, name);
+    if (difference < 0 || (difference == 0 && section - report->section < from))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == report->n_sections) return -1;
+  const tesela_report_section *found = report->by_name[low];
+  return strcmp(found->name, name) == 0 ? found - report->section : -1;
 }
 
 static const struct {

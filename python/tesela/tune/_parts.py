@@ -133,7 +133,7 @@ def _split(value: Any, axes: tuple[int, ...]) -> Parts:
             moved[key] = whole.transpose(order) if isinstance(whole, np.ndarray) else lax.transpose(whole, order)
         part = moved[key]
         for axis in new:
-            part = part[where[axis]] if isinstance(part, (np.ndarray, np.generic)) else lax.index_in_dim(part, where[axis], 0, keepdims=False)
+            part = np.asarray(part)[where[axis]] if isinstance(part, (np.ndarray, np.generic)) else lax.index_in_dim(part, where[axis], 0, keepdims=False)
         out.parts[at] = part
     return out
 
