@@ -171,14 +171,11 @@ def _scan(self: Interpreter, eqn: Any, given: list[Any]) -> list[Any]:
     jaxpr, n_consts, n_carry = params["jaxpr"], params["num_consts"], params["num_carry"]
     avals, results = jaxpr.in_avals, jaxpr.out_avals
     consts = given[:n_consts]
-    axes = [self.axes(aval.shape) for aval in (*avals, *results)]
-    of_rows, of_results = axes[n_consts + n_carry : len(avals)], axes[len(avals) + n_carry :]
-    carry = self.apart(given[n_consts : n_consts + n_carry])
-    rows = [first(one, mine, 1) for one, mine in zip(given[n_consts + n_carry :], of_rows, strict=True)]
+    of_results = [self.axes(aval.shape) for aval in results[n_carry:]]
+    carry, rows = self.apart(given[n_consts : n_consts + n_carry]), self.apart(given[n_consts + n_carry :], 1)
 
     def body(carry: Any, rows: Any) -> Any:
-        apart = [back(one, mine) for one, mine in zip(rows, of_rows, strict=True)]
-        found = self.closed(jaxpr, [*consts, *self.together(carry, avals[n_consts : n_consts + n_carry]), *map(self.normal, apart)])
+        found = self.closed(jaxpr, [*consts, *self.together([*carry, *rows], avals[n_consts:])])
         return self.apart(found[:n_carry]), [first(one, mine) for one, mine in zip(found[n_carry:], of_results, strict=True)]
 
     last, stacked = lax.scan(body, carry, rows, length=params["length"], reverse=params["reverse"], unroll=params["unroll"])

@@ -24,6 +24,8 @@ from ._parts import Form
 
 F = TypeVar("F", bound=Callable[..., Any])
 LANES = 128
+LONG = 1024
+"""Matrices of a batch from which products are written as sums."""
 
 
 def _decorated(function: Callable[..., Any], make: Callable[[], Interpreter]) -> Callable[..., Any]:
@@ -77,7 +79,7 @@ def last_products(self: Interpreter, eqn: Any, given: list[Any]) -> Any:
     free_b = [j for j in range(b.ndim) if j not in (*cb, *bb)]
     batch = math.prod(a.shape[i] for i in ba)
     small = [math.prod(x.shape[i] for i in dims) for x, dims in ((a, ca), (a, free_a), (b, free_b))]
-    if not ba or batch < 1024 or max(small) > 64 or small[0] > 32:
+    if not ba or batch < LONG or max(small) > 64 or small[0] > 32:
         return None
     left, right = _rows(self, a, ca, free_a, ba), _rows(self, b, cb, free_b, bb)
     dtype = eqn.params["preferred_element_type"] or jnp.result_type(a, b)

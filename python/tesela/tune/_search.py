@@ -109,7 +109,6 @@ class Search:
     def run(self) -> None:
         base = Try("default", "the program as it is", (), self.subject.base)
         self.default = self.measure(base)
-        self.best = Tried(base, self.default, None)
         self._seen.add(traced(base.function, self.subject.specs))
         auto = Try(
             "auto", "layouts of arguments and results that the compiler chooses (AUTO)",
@@ -145,10 +144,7 @@ class Search:
             if apart is None:
                 return
         self.say(what.words)
-        found = Tried(what, self.measure(what), apart)
-        self.tried.append(found)
-        if better(found.measured, self.best.measured) and score(found.measured) < score(self.best.measured):
-            self.best = found
+        self.tried.append(Tried(what, self.measure(what), apart))
 
     def check(self, what: Try) -> float | None:
         """How far the results on the CPU are apart; None, with a reason in `refused`, if that is too far or cannot be told."""
@@ -298,10 +294,12 @@ class Search:
         return kept
 
     def _not_worse(self, one: Measured) -> bool:
-        """At most 5 % more bytes than the smaller of default and AUTO, and 5 % more cycles than either that needs no more bytes."""
+        """At most 5 % more bytes than the smaller of default and AUTO, and 5 % more cycles than the faster; AUTO that needs more bytes than
+        the program as it is counts for its bytes alone."""
         fitting = [way for way in (self.default, self.auto) if way.fits and way is not one]
         if not fitting:
             return one.fits
         if one.hbm > (1 + LEAST) * min(way.hbm for way in fitting):
             return False
-        return all(one.cycles <= (1 + LEAST) * way.cycles for way in fitting if way.hbm <= (1 + LEAST) * one.hbm)
+        allowed = (1 + LEAST) * max(one.hbm, self.default.hbm if self.default.fits else 0)
+        return all(one.cycles <= (1 + LEAST) * way.cycles for way in fitting if way.hbm <= allowed)
