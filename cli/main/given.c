@@ -36,6 +36,11 @@ static const char *verb_name(const void *user, int i) {
 int cli_unknown_verb(const cli_context *cli, const char *word) {
   char quote[SAY_QUOTE];
   const char *near = tesela_nearest(word, strlen(word), verb_name, cli);
+  if (strcmp(word, "tune") == 0) {
+    say_error(cli, "tune needs Python and JAX: pip install \"tesela[tune]\", then python -m tesela.tune "
+                   "MODULE.py:FUNCTION");
+    return CLI_BAD;
+  }
   say_error(cli, "unknown command '%s'%s%s%s", say_quote(word, quote), near ? "; did you mean " : "",
             near ? near : "", near ? "?" : "");
   fputs("All commands: tesela help\n", stderr);

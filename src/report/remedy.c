@@ -154,8 +154,10 @@ static bool remedy_made_by(const remedy_list *list, const char *word) {
 /* `each`: bytes of one array of the new shape. The first in the catalogue is the first of those that are close. */
 static void remedy_put(remedy_list *list, tesela_remedy_kind kind, const tesela_xla_shape *to, int64_t arrays,
                        int64_t each) {
-  const int64_t piece = tesela__ceil_div(each, REMEDY_PIECE) * REMEDY_PIECE, bytes = arrays * piece;
-  if (each < 0 || bytes > list->bytes - list->bytes / REMEDY_WORTH) return;
+  int64_t bytes;
+  if (each < 0 || !tesela__mul(tesela__ceil_div(each, REMEDY_PIECE), arrays * REMEDY_PIECE, &bytes) ||
+      bytes > list->bytes - list->bytes / REMEDY_WORTH)
+    return;
   int32_t at = list->n++;
   for (; at > 0 && (double)list->remedy[at - 1].bytes * REMEDY_CLOSE > (double)(bytes * list->culprit->count);
        at--)

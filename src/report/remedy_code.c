@@ -106,12 +106,17 @@ static void code_put_layout(tesela__sink *sink, const tesela_report_culprit *cul
   tesela__puts(sink, ", form)\n");
 }
 
-static void code_put_reshape(tesela__sink *sink, const tesela_report_culprit *culprit,
-                             const tesela_report_remedy *remedy) {
+/* "x = x.reshape(" */
+static void code_put_method(tesela__sink *sink, const tesela_report_culprit *culprit, const char *method) {
   code_put_name(sink, culprit);
   tesela__puts(sink, " = ");
   code_put_name(sink, culprit);
-  tesela__puts(sink, ".reshape(");
+  tesela__putf(sink, ".%s(", method);
+}
+
+static void code_put_reshape(tesela__sink *sink, const tesela_report_culprit *culprit,
+                             const tesela_report_remedy *remedy) {
+  code_put_method(sink, culprit, "reshape");
   code_put_dims(sink, &remedy->to);
   tesela__puts(sink, ")\n");
   if (remedy->kind != TESELA_REMEDY_PACK) return;
@@ -137,10 +142,7 @@ static void code_put_first(tesela__sink *sink, const tesela_report_culprit *culp
 
 static void code_put_permuted(tesela__sink *sink, const tesela_report_culprit *culprit,
                               const tesela_report_remedy *remedy) {
-  code_put_name(sink, culprit);
-  tesela__puts(sink, " = ");
-  code_put_name(sink, culprit);
-  tesela__puts(sink, ".permute(");
+  code_put_method(sink, culprit, "permute");
   code_put_order(sink, &remedy->to.layout);
   tesela__puts(sink, ").contiguous()  # PyTorch/XLA sets no layouts: the dims themselves in that order\n");
 }

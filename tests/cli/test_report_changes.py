@@ -141,6 +141,44 @@ def test_patterns(shape, op_name, kind):
         assert (t["remedies"][0]["arrays"], t["remedies"][0]["bytes"]) == (0, 0)
 
 
+def least_of_all_orders(dims):
+    """f32 of dims from 5 on, so tiles of 8 x 128, or of 1024 for one dim: every choice of the two most minor."""
+    rank, found = len(dims), []
+    for minor in range(rank):
+        for second in set(range(rank)) - {minor}:
+            rest = [n for d, n in enumerate(dims) if d not in (minor, second)]
+            found.append(numpy.prod(rest, dtype=object) * tiled(dims[second], dims[minor], 8))
+    return min(found)
+
+
+def test_no_order_needs_less_and_the_best_comes_first():
+    rng = random.Random(SEED)
+    seen = 0
+    for _ in range(60):
+        dims = [rng.choice([5, 7, 8, 12, 24, 100, 129, 300, 1000, 4096]) for _ in range(rng.choice([2, 3, 3, 4]))]
+        order = rng.sample(range(len(dims)), len(dims))
+        text = f"f32[{','.join(map(str, dims))}]{{{','.join(map(str, order))}:T(8,128)}}"
+        lines = [f"%w = {text} parameter(0)", made("r", "f32[8,128]{1,0:T(8,128)}", "w", root=True)]
+        culprit = next(one for one in report(module(lines)) if one["role"] == "argument")
+        least = least_of_all_orders(dims)
+        for one in culprit["remedies"]:
+            if one["kind"] == "order":
+                seen += 1
+                assert one["bytes"] == least, f"TESELA_SEED={SEED} {text}"
+        if all(one["kind"] != "order" for one in culprit["remedies"]):
+            assert least > culprit["bytes"] * 0.95 or culprit["bytes"] - least <= (culprit["bytes"] + 4096 * 2) / 100, text
+        sizes = [one["bytes"] for one in culprit["remedies"]]
+        assert all(a * 0.9 <= b for a, b in zip(sizes, sizes[1:], strict=False)), f"TESELA_SEED={SEED} {text}"
+    assert seen > 10
+
+
+def test_huge_shapes_do_not_overflow():
+    huge = "f32[3,1125899906842624]{1,0:T(4,128)}"  # 2^54 bytes; and 2^61 in tiles of which a quarter is padding
+    for text in (huge, "f32[3,144115188075855872]{1,0:T(4,128)}", "f32[4503599627370496,2,2,3]{3,2,1,0:T(4,128)}"):
+        for one in report(with_one(text), "--top", "0"):
+            assert all(0 <= remedy["bytes"] <= one["bytes"] for remedy in one["remedies"])
+
+
 # ---- the code is run ----
 
 
