@@ -4,8 +4,11 @@
 import contextlib
 import json
 import os
+import pty
 import subprocess
 import tempfile
+import threading
+import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -46,6 +49,45 @@ def run(*words, text=b"", env=None, **how):
         how["input"] = text
     how = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **how}
     return subprocess.run([TESELA, *words], env=environment(**(env or {})), timeout=120, **how)
+
+
+class Terminal:
+    """A pseudo-terminal: programs write to `theirs`. What they write is read up to a mark written last: when all writers have
+    closed it, a terminal reports the end, and not always all that came before."""
+
+    MARK = b"\0the end\0"
+
+    def __enter__(self):
+        self.ours, self.theirs = pty.openpty()
+        self.seen = b""
+        self.reader = threading.Thread(target=self.read)
+        self.reader.start()
+        return self
+
+    def read(self):
+        while not self.seen.endswith(self.MARK):
+            self.seen += os.read(self.ours, 1 << 16)
+
+    def wait_for(self, word, seconds):
+        end = time.monotonic() + seconds
+        while word not in self.seen:
+            assert time.monotonic() < end, self.seen
+            time.sleep(0.05)
+
+    def __exit__(self, *_):
+        os.write(self.theirs, self.MARK)
+        self.reader.join()
+        self.seen = self.seen.removesuffix(self.MARK)
+        os.close(self.theirs)
+        os.close(self.ours)
+
+
+def on_a_terminal(*words, **env):
+    """What a person sees, with \\n at the end of lines, and the exit status."""
+    with Terminal() as terminal:
+        where = {"stdin": terminal.theirs, "stdout": terminal.theirs, "stderr": terminal.theirs}
+        status = run(*words, env=env, **where).returncode
+    return terminal.seen.decode().replace("\r\n", "\n"), status
 
 
 def ask(*requests):

@@ -9,13 +9,12 @@ have tests of their own.
 import errno
 import json
 import os
-import pty
 import re
 import subprocess
 import time
 
 import pytest
-from command import HERE, TESELA, environment, run
+from command import HERE, TESELA, environment, on_a_terminal, run
 
 LAYOUT = "f32[3,5]{1,0:T(2,2)}"
 VERBS = [verb["name"] for verb in json.loads(run("help", "--json").stdout)["verbs"]]
@@ -280,26 +279,6 @@ def test_show_reads_lines():
 
 
 # ---- terminals ----
-
-
-def on_a_terminal(*words, **env):
-    """What a person sees: (text, exit status)."""
-    main, child = pty.openpty()
-    process = subprocess.Popen(
-        [TESELA, *words], stdin=child, stdout=child, stderr=child, env=environment(**env)
-    )
-    os.close(child)
-    seen = b""
-    while True:
-        try:
-            piece = os.read(main, 4096)
-        except OSError:  # EIO: the writer has closed it
-            break
-        if not piece:
-            break
-        seen += piece
-    os.close(main)
-    return seen.decode().replace("\r\n", "\n"), process.wait(timeout=60)
 
 
 def test_words_on_a_terminal():

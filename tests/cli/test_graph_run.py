@@ -2,15 +2,12 @@
 """`tesela graph run` while it works: its progress on a terminal, and how it stops."""
 
 import json
-import os
-import pty
-import select
 import signal
 import subprocess
 import time
 
 import pytest
-from command import TESELA, environment, run
+from command import TESELA, Terminal, environment, run
 
 # 32 products of matrices, 34 billion of numbers: too long to wait for.
 CHAIN = ["a", *(f"c{k}" for k in range(32))]
@@ -40,15 +37,6 @@ def start(program, stderr):
     return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=stderr, env=environment())
 
 
-def read_until(descriptor, word, seconds):
-    """What is read until it has `word`, or until the time is over."""
-    text, end = b"", time.monotonic() + seconds
-    while word not in text and time.monotonic() < end:
-        if select.select([descriptor], [], [], 0.1)[0]:
-            text += os.read(descriptor, 4096)
-    return text
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_stops_it(program, number):
     """It dies of the signal, as a shell expects, with nothing on stdout and, as stderr is not a terminal, nothing there."""
@@ -62,15 +50,11 @@ def test_a_signal_stops_it(program, number):
 
 def test_progress_on_a_terminal(program):
     """A line that is written over, and taken away when a signal stops the run."""
-    terminal, theirs = pty.openpty()
-    with start(program, stderr=theirs) as job:
-        os.close(theirs)
-        text = read_until(terminal, b"memory", 20)
+    with Terminal() as terminal, start(program, stderr=terminal.theirs) as job:
+        terminal.wait_for(b"memory", 20)
         job.send_signal(signal.SIGINT)
         out = job.communicate(timeout=20)[0]
-    if select.select([terminal], [], [], 0)[0]:
-        text += os.read(terminal, 4096)
-    os.close(terminal)
+    text = terminal.seen
     assert (job.returncode, out) == (-signal.SIGINT, b"")
     assert b"%  on tiled memory \x1b[K" in text and text.startswith(b"\r")
     assert text.endswith(b"\r\x1b[K") and b"\n" not in text

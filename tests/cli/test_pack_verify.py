@@ -2,16 +2,13 @@
 """`tesela pack --verify` and `--dry-run`: every bit of a file that is another one is found; nothing is written. And the shards of a
 checkpoint: what an index may be, what is refused, what is written."""
 
-import contextlib
 import json
 import os
-import pty
 import random
 import re
-import subprocess
 
 import pytest
-from command import TESELA, disturbed, environment, run
+from command import disturbed, on_a_terminal, run
 from tensor_bytes import elements, placed, read_safetensors, safetensors
 
 SEED = int(os.environ.get("TESELA_SEED", "20261123"), 0)
@@ -205,20 +202,12 @@ def test_what_is_left_on_a_terminal(tmp_path, disturb):
     """Each look at the clock is half a second after the last one: shape and numbers of all lines, and that nothing of them stays."""
     source, out = tmp_path / "m", tmp_path / "p"
     source.write_bytes(safetensors({name: ("I8", [6144, 1024], random.Random(SEED).randbytes(6 << 20)) for name in "abc"}))
-    words = [TESELA, "pack", source, "-o", out, "a={1,0:T(8,128)}", "b={0,1}", "--threads=1", "--verify"]
-    main, child = pty.openpty()
-    process = subprocess.Popen(words, stdin=child, stdout=child, stderr=child, env=environment(**disturb, DISTURB_CLOCK="500"))
-    os.close(child)
-    seen = b""
-    with contextlib.suppress(OSError):  # EIO: the writer has closed it
-        while piece := os.read(main, 4096):
-            seen += piece
-    os.close(main)
-    assert process.wait(60) == 0, seen
-    text = seen.decode()
+    words = ["pack", source, "-o", out, "a={1,0:T(8,128)}", "b={0,1}", "--threads=1", "--verify"]
+    text, status = on_a_terminal(*words, **disturb, DISTURB_CLOCK="500")
+    assert status == 0, text
     lines = [[float(n) for n in line] for line in LINE.findall(text)]
     end = LINE.sub("", text)
-    assert re.fullmatch(r"\r\x1b\[K2 of 3 tensors packed and verified, 18.00 MiB in \d+\.\d s\r\n", end), end
+    assert re.fullmatch(r"\r\x1b\[K2 of 3 tensors packed and verified, 18.00 MiB in \d+\.\d s\n", end), end
     seconds = 0
     for percent, done, total, speed, left in lines:
         assert total == 2 * 18 and abs(percent - 100 * done / total) <= 0.51

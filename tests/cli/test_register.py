@@ -8,13 +8,11 @@ follow from the definition. golden/register.txt has whole outputs of the verbs.
 import itertools
 import json
 import math
-import os
-import pty
 import re
 import subprocess
 
 import pytest
-from command import SOURCE, TESELA, ask, environment, error, good, run, what, where
+from command import SOURCE, TESELA, ask, environment, error, good, on_a_terminal, run, what, where
 
 VECTORS = json.loads((SOURCE / "tests/vectors/tilus_seed_examples.json").read_text())
 STYLES = json.loads((SOURCE / "tests/vectors/table_styles.json").read_text())
@@ -222,23 +220,11 @@ def test_too_many_threads_of_an_element():
 ANSI = re.compile(r"\033\[[0-9;]*m")
 
 
-def on_a_terminal(*words, **env):
-    """What the command writes to a terminal, with \\n at the end of lines."""
-    master, slave = pty.openpty()
-    process = subprocess.Popen([TESELA, *words], stdout=slave, stderr=slave, env=environment(**env))
-    os.close(slave)
-    out = b""
-    while True:
-        try:
-            part = os.read(master, 65536)
-        except OSError:
-            break
-        if not part:
-            break
-        out += part
-    os.close(master)
-    assert process.wait(timeout=60) == 0
-    return out.decode().replace("\r\n", "\n")
+def seen(*words, **env):
+    """What the command writes to a terminal."""
+    text, status = on_a_terminal(*words, **env)
+    assert status == 0
+    return text
 
 
 @pytest.mark.parametrize("style", ["simple", "plain", "pretty", "github", "rst"])
@@ -270,11 +256,11 @@ def test_colors_on_a_terminal():
     words = ("show", "spatial(2, 3)")
     utf8 = {"LC_ALL": "C.UTF-8"}
     text = print_of(*words)
-    assert ANSI.sub("", on_a_terminal(*words, **utf8)) == text != on_a_terminal(*words, **utf8)
+    assert ANSI.sub("", seen(*words, **utf8)) == text != seen(*words, **utf8)
     for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
-        assert on_a_terminal(*words, **utf8, **env) == text
-    assert on_a_terminal(*words, "--color=never", **utf8) == text
-    plain = on_a_terminal(*words, NO_COLOR="1")  # a terminal that may not know UTF-8
+        assert seen(*words, **utf8, **env) == text
+    assert seen(*words, "--color=never", **utf8) == text
+    plain = seen(*words, NO_COLOR="1")  # a terminal that may not know UTF-8
     assert plain == print_of(*words, "--ascii") and plain.isascii()
 
 
@@ -287,7 +273,7 @@ def test_a_table_wider_than_the_terminal(n, columns, width, color):
     """A terminal of 80 columns, unless COLUMNS says otherwise. Cells "0: 9" take 7 columns with a border, "0: 10" 8; and
     there is one more border. The line RegisterLayout(...) does not count."""
     env = {"LC_ALL": "C.UTF-8", **({"COLUMNS": columns} if columns else {})}
-    text = ANSI.sub("", on_a_terminal("show", f"local(1, {n})", f"--color={color}", **env))
+    text = ANSI.sub("", seen("show", f"local(1, {n})", f"--color={color}", **env))
     note = f"tesela: note: the table is {width} columns wide; try --format=plain, --by=thread or less -S"
     assert (note in text) is (width is not None)
     assert "note" in text or width is None
@@ -297,7 +283,7 @@ def test_a_table_wider_than_the_terminal(n, columns, width, color):
 def test_no_note_where_nobody_looks():
     print_of("show", "local(100)")  # nothing on stderr
     for style in ("json", "csv"):
-        assert "note" not in on_a_terminal("show", "local(1, 100)", f"--format={style}", LC_ALL="C.UTF-8")
+        assert "note" not in seen("show", "local(1, 100)", f"--format={style}", LC_ALL="C.UTF-8")
 
 
 # ---- among other programs ----

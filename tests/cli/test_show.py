@@ -5,16 +5,18 @@ golden/show.txt has whole outputs; here are the numbers. A picture is read by it
 dims, the first line has the column indices, vertical lines divide the cells.
 """
 
+import fcntl
 import json
 import os
-import pty
 import random
 import re
+import struct
 import sys
+import termios
 from collections import Counter
 
 import pytest
-from command import SOURCE, run
+from command import SOURCE, Terminal, run
 
 sys.path.insert(0, str(SOURCE / "tests/oracle"))
 from xla_oracle import Array  # noqa: E402
@@ -335,25 +337,10 @@ def test_color_adds_nothing_but_color():
 
 
 def test_a_terminal_gets_color_and_its_width():
-    controller, terminal = pty.openpty()
-    try:
-        import fcntl
-        import struct
-        import termios
-
-        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 60, 0, 0))
-        assert run("show", "f32[20,200]{1,0:T(8,128)}", env=UTF8, stdout=terminal).returncode == 0
-        os.set_blocking(controller, False)
-        text = b""
-        try:
-            while part := os.read(controller, 1 << 16):
-                text += part
-        except BlockingIOError:
-            pass
-        text = text.decode().replace("\r\n", "\n")
-    finally:
-        os.close(controller)
-        os.close(terminal)
+    with Terminal() as terminal:
+        fcntl.ioctl(terminal.theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 60, 0, 0))
+        assert run("show", "f32[20,200]{1,0:T(8,128)}", env=UTF8, stdout=terminal.theirs).returncode == 0
+    text = terminal.seen.decode().replace("\r\n", "\n")
     assert "\033[" in text
     assert columns(re.sub(r"\033\[\d*m", "", text)) <= 60
 
