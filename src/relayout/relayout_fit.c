@@ -43,6 +43,12 @@ static int32_t next_dense(const tesela__builder *b, const tesela__tile_side *s, 
   return -1;
 }
 
+/* Both sides of a transpose could take loop i: side A takes it where it reads less than a line at a time, side B less so. */
+static bool is_for_a(const tesela__builder *b, int32_t i) {
+  return b->piece->transpose_fn && b->a.extent < TESELA__LINE && b->a.extent < b->b.extent &&
+         !side_is_cut(&b->a) && b->job->box->loop[i].ss == b->a.extent;
+}
+
 /* Grow a side until it covers `target` bytes. With a row kernel, a last loop that is cut may grow, too. */
 static void grow_side(tesela__builder *b, tesela__tile_side *s, bool src, int64_t target) {
   if (side_is_cut(s) && s->extent < target && !b->piece->transpose_fn) {
@@ -54,7 +60,7 @@ static void grow_side(tesela__builder *b, tesela__tile_side *s, bool src, int64_
   }
   while (s->extent < target && !side_is_cut(s)) {
     int32_t i = next_dense(b, s, src);
-    if (i < 0) return;
+    if (i < 0 || (!src && is_for_a(b, i))) return;
     int64_t want = tesela__ceil_div(target, s->extent) * s->entries;
     b->used[i] = true;
     side_add(s, b->job->box->loop[i], want, 1);
@@ -266,13 +272,11 @@ static tesela__tile_target target_of_rows(const tesela__job *job) {
   return (tesela__tile_target){8192, 1024, 8 << 10};
 }
 
-/* For a transpose: fewer rows if they are far apart, since each is then on its own page, or if elements are bytes. */
+/* For a transpose. Elements of 8 bytes have half as many rows. */
 static tesela__tile_target target_of_blocks(const tesela__job *job) {
-  enum { FAR = 256 << 10 };
   const tesela__tuning *tuning = &job->plan->tuning;
   int64_t pitch = job->box->loop[job->b].ss;
-  tesela__tile_target target = {256, job->wd >= 8 ? 512 : 256, 0};
-  if (job->wd == 1 || pitch >= FAR || pitch <= -FAR) target.out = 128;
+  tesela__tile_target target = {job->wd == 1 ? 512 : 256, job->wd >= 8 ? 512 : 256, 0};
   bool copied = job->plan->stream && job->wd <= 2 && job->group == 1 && !job->conversion && !job->apart;
   if (copied && pitch % 4096 == 0) target.in = 512; /* see rows_meet */
   if (tuning->in) target = (tesela__tile_target){tuning->in, tuning->out, 0};
@@ -312,6 +316,21 @@ static bool start_woven_bits(tesela__builder *b) {
   return true;
 }
 
+/* Dst rows that follow each other and end within a line: a tile of whole rows, which are staged as one. */
+static void set_thin(const tesela__builder *b, int64_t *na, int64_t *nb, int64_t multiple) {
+  enum { LEAST_IN = 128 }; /* bytes of each src row */
+  const tesela__job *job = b->job;
+  const tesela__loop *a_loop = &job->box->loop[job->a], *b_loop = &job->box->loop[job->b];
+  const int64_t row = b_loop->n * job->wd + job->tail;
+  if (job->group > 1 || job->conversion || job->apart || job->random) return;
+  if (a_loop->ds != row || row % TESELA__LINE == 0 || row / job->wd > TESELA__MAX_TILE) return;
+  int64_t most = (TESELA__STAGE - 2 * TESELA__LINE) / row;
+  most -= most % multiple;
+  if (most * job->ws < LEAST_IN) return;
+  *nb = row / job->wd;
+  *na = tesela__min(*na, most);
+}
+
 static void start_transpose(tesela__builder *b) {
   const tesela__job *job = b->job;
   tesela__piece *piece = b->piece;
@@ -345,6 +364,7 @@ static void start_transpose(tesela__builder *b) {
   int64_t na = b->target.in * 8 / src_width, nb = b->target.out / job->wd, multiple = 64 / job->wd;
   if (m > 1 || job->conversion || job->apart) set_most_packed(b, m);
   if (m > 1) na = b->a.most, nb = b->b.most, multiple = 64;
+  set_thin(b, &na, &nb, multiple);
   b->a.extent = job->apart ? job->box->loop[job->a].ss : job->ws;
   b->b.extent = job->wd;
   tesela__loop b_loop = job->box->loop[job->b];
