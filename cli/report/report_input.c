@@ -37,13 +37,17 @@ typedef struct input_walk {
   size_t n_paths, capacity;
   int status;
   report_skipped *skipped;
-  int64_t n_read;    /* inputs */
-  int64_t n_refused; /* files named on the command line and refused */
-  int64_t looked;    /* bytes searched for the message of a runtime */
-  bool runtime;      /* it was found */
-  bool final;        /* the final HLO text of a module was found in a folder, as --xla_dump_to writes it */
+  int64_t n_read;       /* inputs */
+  int64_t n_refused;    /* files named on the command line and refused */
+  int64_t looked;       /* bytes searched for the message of a runtime */
+  bool runtime;         /* it was found */
+  const char *sizeless; /* what the last record is that was read */
+  bool final;           /* the final HLO text of a module was found in a folder, as --xla_dump_to writes it */
   char block[BLOCK];
 } input_walk;
+
+/* Another stage, flags, ... beside what is read. */
+static const char not_needed[] = "neither the final text of a module nor a record of it";
 
 static bool no_memory(input_walk *walk) {
   say_error(walk->cli, "no memory");
@@ -169,7 +173,7 @@ static bool use_of(input_walk *walk, const char *name, size_t n, const input_pat
   walk->n_whole = 0;
   if (record && (kind == TESELA_RECORD_NONE || kind == TESELA_RECORD_HLO)) {
     use->ignored = true;
-    return skip_file(walk, name, "another stage of a module that is read");
+    return skip_file(walk, name, not_needed);
   }
   if (what && !binary) {
     use->ignored = true;
@@ -178,6 +182,7 @@ static bool use_of(input_walk *walk, const char *name, size_t n, const input_pat
     return true;
   }
   walk->n_read++;
+  if (use->whole && kind != TESELA_RECORD_HLO) walk->sizeless = tesela_record_kind_name(kind);
   if (!use->arrays) return true;
   return tesela_report_begin_input(walk->report, name, &err) == TESELA_OK || no_memory(walk);
 }
@@ -286,7 +291,7 @@ static bool drop_stages(input_walk *walk, size_t first) {
         walk->path[kept++] = walk->path[i];
         continue;
       }
-      if (going_on) going_on = skip_file(walk, it->path, "another stage of a module that is read");
+      if (going_on) going_on = skip_file(walk, it->path, not_needed);
       free(it->path);
     }
   }
@@ -332,8 +337,7 @@ static bool read_path(input_walk *walk, const char *path, const input_path *foun
   if (found && is_earlier_dump(path)) return skip_file(walk, path, "from before optimisation");
   if (found && is_code_dump(path) && !is_code_hlo(path))
     return skip_file(walk, path, "a stage of code generation");
-  if (found && is_code_hlo(path) && walk->final)
-    return skip_file(walk, path, "another stage of a module that is read");
+  if (found && is_code_hlo(path) && walk->final) return skip_file(walk, path, not_needed);
   walk->final = walk->final || (found && is_final_dump(path));
   int fd = system_open(path);
   if (fd < 0) {
@@ -378,6 +382,14 @@ static void say_nothing_found(const input_walk *walk) {
               "  compile-time report, if the program did not fit (\"Largest program allocations in hbm:\"), "
               "and the\n"
               "  arrays are in an HLO dump: XLA_FLAGS=--xla_dump_to=FOLDER, then tesela report FOLDER");
+    return;
+  }
+  if (walk->sizeless) {
+    say_error(
+        walk->cli,
+        "a record of a dump (%s) without the sizes of arrays. The sizes are in the same module's\n"
+        "  -buffer-assignment.txt or after_optimizations.txt; name both, or the folder: tesela report FOLDER",
+        walk->sizeless);
     return;
   }
   int64_t bytes = 0, lines = 0;

@@ -119,7 +119,7 @@ def test_folders(ending, tmp_path):
             file.unlink()
         assert programs(folder) == expected
         done = run("report", str(folder))
-        assert done.returncode == 0 and b"another stage of a module that is read" in done.stderr
+        assert done.returncode == 0 and b"neither the final text of a module nor a record of it" in done.stderr
 
 
 @forms

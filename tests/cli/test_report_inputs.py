@@ -149,8 +149,22 @@ def test_stages_of_one_module_count_once(tmp_path):
         "module_0001.jit_step.after_opti", "module_0002.jit_step.after_fusi",
     ]  # fmt: skip
     assert done.returncode == 0 and b"5 files skipped" in done.stderr and b"from before optimisation" in done.stderr
-    assert b"and others: another stage of a module that is read" in done.stderr
+    assert b"and others: neither the final text of a module nor a record of it" in done.stderr
     assert len(found["skipped"]) == 5
+
+
+def test_records_without_sizes(tmp_path):
+    """Live ranges alone: the message says where the sizes are; other files of the module are skipped for what they are."""
+    ranges = next((SOURCE / "tests/data/peak/dumps").glob("sort_kv*-live-range.txt"))
+    for path in (ranges, ranges.parent / "sort_three.after_optimizations-live-range.txt"):
+        done = run("report", path)
+        assert done.returncode == 2 and b"(live_range) without the sizes of arrays" in done.stderr
+        assert b"-buffer-assignment.txt" in done.stderr and b"Looked for" not in done.stderr
+    (tmp_path / "module_0001.jit_step.after_optimizations.txt").write_text(STEP.read_text())
+    (tmp_path / "module_0001.jit_step.flagfile").write_text("--xla_a=1\n")
+    done = run("report", "--json", tmp_path)
+    assert done.returncode == 0
+    assert {s["why"] for s in json.loads(done.stdout)["skipped"]} <= {"neither the final text of a module nor a record of it"}
 
 
 def test_stages_of_code_generation_are_skipped(tmp_path):
@@ -168,7 +182,7 @@ def test_stages_of_code_generation_are_skipped(tmp_path):
     (xla / "module_0001.jit_step.after_optimizations.txt").write_text(step)
     both = report_json(tmp_path)
     assert [Path(i["name"]).name for i in both["inputs"]] == ["module_0001.jit_step.after_optimizations.txt"]
-    assert sorted(s["why"] for s in both["skipped"])[-1] == "another stage of a module that is read" and len(both["skipped"]) == 4
+    assert sorted(s["why"] for s in both["skipped"])[-1] == "neither the final text of a module nor a record of it" and len(both["skipped"]) == 4
     assert (both["totals"], both["notes"]) == (alone["totals"], [])
     assert report_json(jf / "1795843859373348712-fusion.1-02-original.txt")["totals"] != alone["totals"]  # named, so read
 
