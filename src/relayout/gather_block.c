@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gather_block.c - one block of the gather by tables: some values of each coordinate, for which the functions of both sides are
+ * written to tables, and the copy by these.
+ *
+ * Two coordinates have runs: P, whose neighbours are next to each other in dst, and Q, whose neighbours are in src. The others, as far as
+ * a block has several of their values, are one table C of sums.
+ *
+ *   P is Q     runs of P that go by constant strides on both sides are rows, one for each entry of C
+ *   P, Q       each run of P in dst and each of Q in src are a block for the transpose kernels, which take the tables of the other
+ *              sides as they are; where the runs of one side are a few values, as in tiles of (2,1), for the kernels that interleave
+ *   neither    with conversions and below 8 bits, runs of P as above, with Q as one of the others
+ */
+#include "relayout/gather.h"
+
+enum { GATHER_STREAMS = 8 }; /* most that are interleaved */
+
+/* ---- what is the same for all blocks ----------------------------------------------------------------------- */
+
+int64_t tesela__gather_distance(const tesela__sums *sums, tesela__sum_digits digits) {
+  const int64_t stride = sums->digit[digits.first + digits.n - 1].stride;
+  return stride < 0 ? -stride : stride;
+}
+
+/* Values of a coordinate that the last digit has. */
+static int64_t gather_last_values(const tesela__sums *sums, tesela__sum_digits digits, int32_t c) {
+  return digits.n > 1 ? sums->digit[digits.first + digits.n - 2].step : sums->extent[c];
+}
+
+int32_t tesela__gather_nearest(const tesela__sums *sums, const tesela__sum_digits *side) {
+  int32_t best = 0;
+  int64_t best_stride = INT64_MAX, best_run = 0;
+  for (int32_t c = 0; c < sums->n; c++) {
+    const int64_t stride = tesela__gather_distance(sums, side[c]), run = gather_last_values(sums, side[c], c);
+    if (stride == 0 || stride > best_stride || (stride == best_stride && run <= best_run)) continue;
+    best = c;
+    best_stride = stride;
+    best_run = run;
+  }
+  return best;
+}
+
+bool tesela__gather_transposes(const tesela_plan *plan, const tesela__sums *sums) {
+  const int32_t bits = plan->dst.bits;
+  return sums->n > 1 && !plan->conversion && bits >= 8 &&
+         tesela__gather_distance(sums, sums->dst[tesela__gather_nearest(sums, sums->dst)]) == bits &&
+         tesela__gather_distance(sums, sums->src[tesela__gather_nearest(sums, sums->src)]) == bits;
+}
+
+/* Find a kernel for the short runs of a transpose. */
+static void set_weave(tesela__gather_run *run) {
+  const tesela__sums *sums = run->sums;
+  const int64_t out = gather_last_values(sums, sums->dst[run->p], run->p);
+  const int64_t in = gather_last_values(sums, sums->src[run->q], run->q);
+  run->weaves_out = out <= in;
+  run->streams = (int32_t)tesela__min(tesela__min(out, in), GATHER_STREAMS + 1);
+  if (run->streams < 2 || run->streams > GATHER_STREAMS) return;
+  run->weave =
+      (tesela__rows_fn *)tesela__kernel_find(run->weaves_out ? TESELA__K_INTERLEAVE : TESELA__K_DEINTERLEAVE,
+                                             run->plan->dst.bits / 8, run->streams, run->plan->isa)
+          ->fn;
+}
+
+void tesela__gather_begin(tesela__gather_run *run, const tesela_plan *plan, const tesela__sums *sums,
+                          int32_t p, int32_t q) {
+  const int32_t bits = plan->dst.bits;
+  run->plan = plan;
+  run->sums = sums;
+  run->p = p;
+  run->q = q;
+  run->mover = tesela__mover_of(plan);
+  run->unit = bits < 8 || plan->src.bits < 8 ? 1 : 8;
+  run->caller = tesela__thread_self();
+  run->strided = run->mover.take;
+  run->copy = (tesela__rows_fn *)tesela__kernel_find(run->unit == 8 ? TESELA__K_COPY : TESELA__K_COPY_BITS, 0,
+                                                     0, plan->isa)
+                  ->fn;
+  if (p == q) return;
+  const tesela__kernel *kernel = tesela__kernel_find(TESELA__K_TRANSPOSE, bits / 8, 0, plan->isa);
+  run->transpose = (tesela__transpose_fn *)kernel->fn;
+  run->transpose_block = kernel->block;
+  set_weave(run);
+}
+
+/* ---- tables ------------------------------------------------------------------------------------------------ */
+
+int64_t tesela__gather_most_runs(const tesela__sums *sums, int32_t c, int64_t n) {
+  const tesela__sum_digits side[] = {sums->dst[c], sums->src[c]};
+  int64_t runs = 1;
+  for (int i = 0; i < 2; i++)
+    for (int32_t k = 0; k < side[i].n - 1; k++) runs += n / sums->digit[side[i].first + k].step + 1;
+  return tesela__min(runs, n);
+}
+
+/* A walk along the function of a coordinate on one side, in units. */
+typedef struct sum_walk {
+  const tesela__sums *sums;
+  tesela__sum_digits digits;
+  int64_t unit, x, at, stride, left; /* left: values at this stride */
+  int64_t step, jump; /* of two digits: values of the last one; from its last value to the next first one */
+} sum_walk;
+
+static void jump_walk(sum_walk *w) {
+  w->at = tesela__sum_at(w->sums, w->digits, w->x, &w->stride, &w->left) / w->unit;
+  w->stride /= w->unit;
+}
+
+static sum_walk walk_of(const tesela__gather_run *run, tesela__sum_digits digits, int64_t x) {
+  sum_walk w = {.sums = run->sums, .digits = digits, .unit = run->unit, .x = x};
+  const struct tesela__sum_digit *digit = &run->sums->digit[digits.first];
+  jump_walk(&w);
+  if (digits.n != 2) return w;
+  w.step = digit[0].step;
+  w.jump = digit[0].stride / run->unit - w.step * w.stride;
+  return w;
+}
+
+/* Go n values on, up to all that are left. */
+static void move_walk(sum_walk *w, int64_t n) {
+  w->x += n;
+  w->at += n * w->stride;
+  w->left -= n;
+  if (w->left > 0) return;
+  if (w->step == 0) {
+    jump_walk(w);
+  } else {
+    w->at += w->jump;
+    w->left = w->step;
+  }
+}
+
+static void fill_side(sum_walk w, int64_t n, int64_t *to) {
+  while (n > 0) {
+    const int64_t m = tesela__min(n, w.left);
+    for (int64_t i = 0; i < m; i++) to[i] = w.at + i * w.stride;
+    to += m;
+    n -= m;
+    move_walk(&w, m);
+  }
+}
+
+/* The runs of P that go by constant strides on both sides. */
+static void fill_runs(const tesela__gather_run *run, tesela__gather_table *t, tesela__gather_range range) {
+  sum_walk to = walk_of(run, run->sums->dst[run->p], range.to),
+           from = walk_of(run, run->sums->src[run->p], range.x);
+  int64_t n = 0, next_dst = 0, next_src = 0;
+  t->n_runs = 0;
+  for (int64_t i = 0; i < range.n; i += n) {
+    if (i == 0 || to.at != next_dst || from.at != next_src) {
+      t->dst[t->n_runs] = to.at;
+      t->src[t->n_runs] = from.at;
+      t->first[t->n_runs++] = (int32_t)i;
+    }
+    n = tesela__min(to.left, from.left);
+    next_dst = to.at + n * to.stride;
+    next_src = from.at + n * from.stride;
+    move_walk(&to, n);
+    move_walk(&from, n);
+  }
+  t->first[t->n_runs] = t->n = (int32_t)range.n;
+}
+
+/* The values of P or Q; runs are neighbours in dst, or in src. Runs that a weave takes go by constant strides on the other side, too. */
+static void fill_values(const tesela__gather_run *run, tesela__gather_table *t, int32_t c,
+                        tesela__gather_range range) {
+  const int64_t width = run->plan->dst.bits / run->unit;
+  const bool is_p = c == run->p, both = run->weave && is_p != run->weaves_out;
+  const int64_t *near = is_p ? t->dst : t->src, *far = is_p ? t->src : t->dst;
+  t->n = (int32_t)range.n;
+  fill_side(walk_of(run, run->sums->dst[c], range.to), range.n, t->dst);
+  fill_side(walk_of(run, run->sums->src[c], range.x), range.n, t->src);
+  t->n_runs = 0;
+  for (int32_t i = 0, first; i < t->n;) {
+    first = t->first[t->n_runs++] = i++;
+    while (i < t->n && near[i] - near[i - 1] == width &&
+           (!both || far[i] - far[i - 1] == far[first + 1] - far[first]))
+      i++;
+  }
+  t->first[t->n_runs] = t->n;
+}
+
+static bool is_other(const tesela__gather_run *run, int32_t c) { return c != run->p && c != run->q; }
+
+/* Multiply C by the values of a coordinate. */
+static void add_other(const tesela__gather_run *run, tesela__gather_tables *t, int32_t c,
+                      tesela__gather_range range) {
+  sum_walk to = walk_of(run, run->sums->dst[c], range.to), from = walk_of(run, run->sums->src[c], range.x);
+  const int32_t n = t->n_others;
+  const int64_t dst = to.at, src = from.at;
+  for (int32_t v = 1; v < range.n; v++) {
+    move_walk(&to, 1);
+    move_walk(&from, 1);
+    for (int32_t i = 0; i < n; i++) {
+      t->other_dst[v * n + i] = t->other_dst[i] + to.at;
+      t->other_src[v * n + i] = t->other_src[i] + from.at;
+    }
+  }
+  for (int32_t i = 0; i < n; i++) { /* value 0 last: the others are made from it */
+    t->other_dst[i] += dst;
+    t->other_src[i] += src;
+  }
+  t->n_others = n * (int32_t)range.n;
+}
+
+static void fill_others(const tesela__gather_run *run, tesela__gather_tables *t) {
+  t->other_src[0] = t->other_dst[0] = 0;
+  t->n_others = 1;
+  for (int32_t c = 0; c < run->sums->n; c++)
+    if (is_other(run, c)) add_other(run, t, c, t->range[c]);
+}
+
+void tesela__gather_empty(tesela__gather_tables *t) {
+  memset(t->range, 0, sizeof t->range);
+  t->n_others = t->p.n_runs = t->q.n_runs = 0;
+}
+
+void tesela__gather_fill(const tesela__gather_run *run, tesela__gather_tables *t,
+                         const tesela__gather_range *range) {
+  bool others = false;
+  for (int32_t c = 0; c < run->sums->n; c++) {
+    if (t->range[c].x == range[c].x && t->range[c].n == range[c].n && t->range[c].to == range[c].to) continue;
+    t->range[c] = range[c];
+    if (is_other(run, c))
+      others = true;
+    else if (run->p == run->q)
+      fill_runs(run, &t->p, range[c]);
+    else
+      fill_values(run, c == run->p ? &t->p : &t->q, c, range[c]);
+  }
+  if (others || t->n_others == 0) fill_others(run, t);
+}
+
+/* ---- one block --------------------------------------------------------------------------------------------- */
+
+/* Where a block is. */
+typedef struct gather_place {
+  unsigned char *to;
+  const unsigned char *from;
+  int64_t dst, src; /* units from there */
+} gather_place;
+
+/* A run of P at each entry of C. */
+static void copy_run(const tesela__gather_run *run, const tesela__gather_tables *t, int32_t i,
+                     gather_place at) {
+  const tesela__sums *sums = run->sums;
+  const tesela__sum_digits to = sums->dst[run->p], from = sums->src[run->p];
+  const int64_t ds = sums->digit[to.first + to.n - 1].stride / run->unit,
+                ss = sums->digit[from.first + from.n - 1].stride / run->unit;
+  const int64_t n = t->p.first[i + 1] - t->p.first[i], unit = run->unit, wd = run->mover.wd,
+                ws = run->mover.ws;
+  const bool dense = (ds * unit == wd && ss * unit == ws) || n == 1;
+  at.dst += t->p.dst[i];
+  at.src += t->p.src[i];
+  tesela__rows rows = {.n = n, .src_pitch = ss, .dst_pitch = ds};
+  tesela__rows_fn *fn = run->strided;
+  if (dense) {
+    rows.n = n * wd / unit;
+    fn = run->copy;
+  }
+  if (!run->mover.convert && unit == 8) {
+    fn(&rows, at.to + at.dst, t->other_dst, at.from + at.src, t->other_src, t->n_others);
+    return;
+  }
+  for (int32_t k = 0; k < t->n_others; k++) {
+    const int64_t a = at.dst + t->other_dst[k], b = at.src + t->other_src[k];
+    if (!run->mover.convert)
+      fn(&rows, at.to, &a, at.from, &b, 1);
+    else if (dense && unit == 8)
+      run->mover.convert(at.to + a, at.from + b, n);
+    else
+      tesela__move(&run->mover, n, at.to, a * unit, ds * unit, at.from, b * unit, ss * unit);
+  }
+}
+
+static void transpose_run(const tesela__gather_run *run, const tesela__gather_tables *t, int32_t i, int32_t j,
+                          gather_place at) {
+  const tesela__gather_table *p = &t->p, *q = &t->q;
+  const int32_t end_a = p->first[i + 1], end_b = q->first[j + 1], block = run->transpose_block;
+  for (int32_t b = q->first[j]; b < end_b; b += block)
+    for (int32_t a = p->first[i]; a < end_a; a += block)
+      run->transpose(at.to + at.dst + p->dst[a], q->dst + b, at.from + at.src + q->src[b], p->src + a,
+                     (int32_t)tesela__min(block, end_a - a), (int32_t)tesela__min(block, end_b - b), false);
+}
+
+/* The distance of the values of a run, if it is constant; else 0. */
+static int64_t constant_distance(const int64_t *offset, int32_t n) {
+  for (int32_t i = 2; i < n; i++)
+    if (offset[i] - offset[i - 1] != offset[1] - offset[0]) return 0;
+  return offset[1] - offset[0];
+}
+
+/* Interleave or deinterleave two runs, if they are so. */
+static bool weave_run(const tesela__gather_run *run, const tesela__gather_tables *t, int32_t i, int32_t j,
+                      gather_place at) {
+  const int32_t a = t->p.first[i], b = t->q.first[j], na = t->p.first[i + 1] - a, nb = t->q.first[j + 1] - b,
+                k = run->streams;
+  const int32_t few = run->weaves_out ? na : nb, many = run->weaves_out ? nb : na;
+  const int64_t all = (int64_t)k * run->plan->dst.bits / 8;
+  if (few != k || many < 2) return false;
+  if ((run->weaves_out ? t->q.dst[b + 1] - t->q.dst[b] : t->p.src[a + 1] - t->p.src[a]) != all) return false;
+  const int64_t pitch =
+      run->weaves_out ? constant_distance(t->p.src + a, k) : constant_distance(t->q.dst + b, k);
+  if (pitch == 0) return false;
+  const tesela__rows rows = {.n = many, .k = k, .src_pitch = pitch, .dst_pitch = pitch};
+  run->weave(&rows, at.to + at.dst + t->p.dst[a] + t->q.dst[b], t->other_dst,
+             at.from + at.src + t->p.src[a] + t->q.src[b], t->other_src, t->n_others);
+  return true;
+}
+
+int64_t tesela__gather_calls(const tesela__gather_run *run, const tesela__gather_tables *t) {
+  if (run->p == run->q) return t->p.n_runs;
+  return (int64_t)t->p.n_runs * t->q.n_runs * (run->weave ? 1 : t->n_others);
+}
+
+static void prefetch_share_of(tesela__gather_ahead *ahead) {
+  if (!ahead) return;
+  for (int32_t left = ahead->share; left > 0 && ahead->at < ahead->n; left--) {
+    const struct tesela__gather_stretch *s = &ahead->stretch[ahead->at];
+    __builtin_prefetch(s->from + ahead->line * TESELA__LINE, 0, 2); /* not to L1, which the block uses */
+    ahead->lines--;
+    if (++ahead->line * TESELA__LINE < s->bytes) continue;
+    ahead->line = 0;
+    ahead->at++;
+  }
+}
+
+static gather_place at_other(gather_place at, const tesela__gather_tables *t, int32_t k) {
+  at.dst += t->other_dst[k];
+  at.src += t->other_src[k];
+  return at;
+}
+
+static void weave_runs(const tesela__gather_run *run, const tesela__gather_tables *t, gather_place at,
+                       tesela__gather_ahead *ahead) {
+  for (int32_t j = 0; j < t->q.n_runs; j++)
+    for (int32_t i = 0; i < t->p.n_runs; i++) {
+      if (!weave_run(run, t, i, j, at))
+        for (int32_t k = 0; k < t->n_others; k++) transpose_run(run, t, i, j, at_other(at, t, k));
+      prefetch_share_of(ahead);
+    }
+}
+
+static void transpose_runs(const tesela__gather_run *run, const tesela__gather_tables *t, gather_place at,
+                           tesela__gather_ahead *ahead) {
+  for (int32_t k = 0; k < t->n_others; k++)
+    for (int32_t j = 0; j < t->q.n_runs; j++)
+      for (int32_t i = 0; i < t->p.n_runs; i++) {
+        transpose_run(run, t, i, j, at_other(at, t, k));
+        prefetch_share_of(ahead);
+      }
+}
+
+static void copy_runs(const tesela__gather_run *run, const tesela__gather_tables *t, gather_place at,
+                      tesela__gather_ahead *ahead) {
+  for (int32_t i = 0; i < t->p.n_runs; i++) {
+    copy_run(run, t, i, at);
+    prefetch_share_of(ahead);
+  }
+}
+
+void tesela__gather_copy(const tesela__gather_run *run, const tesela__gather_tables *t, unsigned char *dst,
+                         int64_t dst_offset, const unsigned char *src, int64_t src_offset,
+                         tesela__gather_ahead *ahead) {
+  const gather_place at = {dst, src, dst_offset, src_offset};
+  if (run->p == run->q)
+    copy_runs(run, t, at, ahead);
+  else if (run->weave)
+    weave_runs(run, t, at, ahead);
+  else
+    transpose_runs(run, t, at, ahead);
+}
+
+/* ---- progress ---------------------------------------------------------------------------------------------- */
+
+bool tesela__gather_goes_on(tesela__gather_run *run, int64_t elements, int64_t *last) {
+  enum { PROGRESS = 16 << 20 }; /* bytes between two calls */
+  const tesela_run_options *options = run->options;
+  if (!options || !options->progress) return true;
+  const int64_t bytes = tesela__ceil_div(elements * run->plan->dst.bits, 8);
+  const int64_t done = atomic_fetch_add(&run->done, bytes) + bytes + run->before,
+                total = run->plan->total_bytes;
+  if (atomic_load_explicit(&run->stopped, memory_order_relaxed)) return false;
+  if (run->caller != tesela__thread_self() || done - *last < PROGRESS) return true;
+  *last = done;
+  if (!options->progress(options->progress_user, tesela__min(done, total), total)) return true;
+  atomic_store(&run->stopped, true);
+  return false;
+}
