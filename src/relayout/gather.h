@@ -29,6 +29,7 @@ typedef struct tesela__gather_run {
   int32_t transpose_block, streams;
   bool weaves_out; /* runs of P are interleaved; else runs of Q are deinterleaved */
   int64_t unit;    /* bits of an offset in tables: 8, or 1 for elements that share bytes */
+  int64_t ds, ss;  /* units between values of a run of P */
   uintptr_t caller;
   int64_t before; /* bytes reported so far */
   atomic_llong done;
@@ -53,13 +54,14 @@ typedef struct tesela__gather_tables {
   tesela__gather_range range[TESELA_MAX_RANK]; /* what they hold; n 0: nothing */
   tesela__gather_table p, q;                   /* rows: runs of P, no q */
   int32_t n_others;
+  int64_t last_src; /* the largest of other_src */
   int64_t other_src[TESELA__GATHER_OTHERS], other_dst[TESELA__GATHER_OTHERS];
 } tesela__gather_tables;
 
 /* Bytes of src that later blocks read, by address, to prefetch while blocks are copied: some lines at each call of a kernel. */
 typedef struct tesela__gather_ahead {
   int32_t n, at, share;
-  int64_t line, lines; /* lines of stretch `at` that are done; lines of all that are not */
+  int64_t line, lines; /* lines of stretch `at` that are done; lines of all */
   struct tesela__gather_stretch {
     const unsigned char *from;
     int64_t bytes;
@@ -94,15 +96,12 @@ void tesela__gather_copy(const tesela__gather_run *run, const tesela__gather_tab
                          int64_t dst_offset, const unsigned char *src, int64_t src_offset,
                          tesela__gather_ahead *ahead);
 
-/* Calls of kernels that it takes. */
-int64_t tesela__gather_calls(const tesela__gather_run *run, const tesela__gather_tables *t);
-
 /* Count elements that were copied, and report; *last: bytes at the last report. False: stop. */
 bool tesela__gather_goes_on(tesela__gather_run *run, int64_t elements, int64_t *last);
 
-/* Cut dst of a plan into stretches. *padding: the places in them that are no elements. False: it cannot be cut so. stretches.c */
+/* Cut dst of a plan into stretches that have `padding` places without an element. False: it cannot be cut so. stretches.c */
 bool tesela__stretches_set(tesela__stretches *stretches, const tesela_plan *plan, const tesela__sums *sums,
-                           uint64_t *random, int64_t *padding);
+                           int64_t padding, uint64_t *random);
 
 /* List the bytes of some values of each of n coordinates in src, whose offset 0 is at `src`. gather_ahead.c */
 void tesela__gather_list(const tesela__src_order *order, const unsigned char *src,

@@ -121,7 +121,7 @@ static void write_stretch(stretches_worker *w, const stretch_place *place) {
 
 /* ---- one group --------------------------------------------------------------------------------------------- */
 
-/* Fill the stretches of a group in which elements leave padding. */
+/* Fill the stretches of a group whose elements leave padding. */
 static void fill_group(stretches_worker *w, int64_t elements) {
   const tesela_plan *plan = w->run->gather.plan;
   const tesela__stretches *s = &plan->stretches;
@@ -129,8 +129,7 @@ static void fill_group(stretches_worker *w, int64_t elements) {
   if (elements * (plan->dst.bits / 8) == s->n * s->bytes) return;
   for (int64_t k = 0; k < s->n; k++)
     if (stretch_place_of(plan, w->first, k, &place))
-      tesela__fill_row(w->run->stream ? w->stage + place.stage : w->run->gather.dst + place.dst, place.bytes,
-                       plan->fill_pattern);
+      tesela__fill_row(w->stage + place.stage, place.bytes, plan->fill_pattern);
 }
 
 static void prefetch_group(stretches_worker *w, int64_t group) {
@@ -156,13 +155,12 @@ static void run_stretch_group(stretches_worker *w, int64_t group, int64_t next) 
     elements *= some ? range[c].n : 0;
     if (!w->run->stream) range[c].to = range[c].x;
   }
-  if (plan->stretches_pad) fill_group(w, elements);
+  if (w->run->stream) fill_group(w, elements);
   w->ahead.n = w->ahead.at = 0;
+  w->ahead.line = w->ahead.lines = 0;
   if (next >= 0) prefetch_group(w, next);
   if (some) {
     tesela__gather_fill(&w->run->gather, &w->tables, range);
-    w->ahead.share =
-        (int32_t)tesela__ceil_div(w->ahead.lines, tesela__gather_calls(&w->run->gather, &w->tables));
     tesela__gather_copy(&w->run->gather, &w->tables, w->run->stream ? w->stage : w->run->gather.dst,
                         w->run->stream ? 0 : plan->sums_dst / 8, w->run->gather.src, plan->sums_src / 8,
                         &w->ahead);

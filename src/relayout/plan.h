@@ -269,7 +269,6 @@ struct tesela_plan {
   bool by_sums;          /* the gather uses the sums, which are set; else it walks through both layouts */
   tesela__sums sums;
   int64_t sums_dst, sums_src;  /* offsets in bits */
-  bool stretches_pad;          /* padding is in stretches, and filled there */
   tesela__stretches stretches; /* n_groups 0: the gather does not use them */
   int32_t n_replicas;
   tesela__loop replica[TESELA_MAX_DIGITS];

@@ -227,20 +227,20 @@ static tesela_status make_regular(tesela_plan *plan, const tesela__problem *prob
   return m.status;
 }
 
-/* Cut dst into stretches, if all its padding is in them, or all is outside. */
+/* Cut dst into stretches: with all its padding, if groups of them are assembled; else without, and the padding is filled. */
 static void find_stretches(tesela_plan *plan, uint64_t *random) {
   int64_t padding, tail;
   if (plan->n_replicas > 0 || (random && tesela__random(random) % 4 == 0)) return;
-  if (!tesela__stretches_set(&plan->stretches, plan, &plan->sums, random, &padding)) return;
-  plan->stretches_pad = padding > 0;
-  if (padding > 0 && (plan->fill == TESELA_FILL_LEAVE || padding_places(&plan->dst, &tail) - tail != padding))
-    plan->stretches.n_groups = 0;
+  padding = padding_places(&plan->dst, &tail) - tail;
+  plan->stretches.staged = random ? tesela__random(random) % 2 : plan->stream;
+  if (padding > 0 && plan->fill == TESELA_FILL_LEAVE) plan->stretches.staged = false;
+  tesela__stretches_set(&plan->stretches, plan, &plan->sums, padding, random);
 }
 
 /* Fill what stretches leave: the places after the last one that the digits reach. */
 static tesela_status make_tail(tesela_plan *plan, uint64_t *random, tesela_error *err) {
   piece_making m = {plan, true, random, TESELA_OK, err};
-  tesela__tail_box(&plan->dst, make_piece, &m);
+  if (plan->fill != TESELA_FILL_LEAVE) tesela__tail_box(&plan->dst, make_piece, &m);
   return m.status;
 }
 
@@ -257,7 +257,7 @@ static tesela_status make_irregular(tesela_plan *plan, const tesela__problem *pr
   }
   if (plan->by_sums && !tesela__is_empty(&plan->dst)) find_stretches(plan, random);
   if (plan->dst.swizzle.n == 0) {
-    tesela_status status = plan->stretches.n_groups > 0 && plan->stretches_pad
+    tesela_status status = plan->stretches.n_groups > 0 && plan->stretches.staged
                                ? make_tail(plan, random, err)
                                : make_fills(plan, !plan->by_sums, random, err);
     if (status == TESELA_OK) status = make_kept_fills(plan, random, err);

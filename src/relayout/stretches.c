@@ -30,12 +30,22 @@ typedef struct stretch_cut {
   int32_t left[TESELA_MAX_RANK];  /* digits of a coordinate that are not in a stretch */
   int64_t group[TESELA_MAX_RANK]; /* steps of its innermost loop in a group */
   int64_t bits;                   /* of a stretch so far */
+  bool pads;                      /* what is between the digits is padding */
 } stretch_cut;
 
-/* Values of digit k of a coordinate in dst. */
-static int64_t stretch_room(const tesela__sums *sums, int32_t c, int32_t k) {
+/* Values of digit k of a coordinate in dst; of the first digit with its padding, up to the next larger stride. */
+static int64_t stretch_room(const stretch_cut *cut, int32_t c, int32_t k) {
+  const tesela__sums *sums = cut->sums;
   const struct tesela__sum_digit *digit = &sums->digit[sums->dst[c].first + k];
-  return tesela__ceil_div(k > 0 ? digit[-1].step : sums->extent[c], digit->step);
+  const int64_t room = tesela__ceil_div(k > 0 ? digit[-1].step : sums->extent[c], digit->step);
+  int64_t next = 0;
+  if (k > 0 || !cut->pads) return room;
+  for (int32_t i = 0; i < sums->n; i++)
+    for (int32_t j = 0; j < sums->dst[i].n; j++) {
+      const int64_t stride = sums->digit[sums->dst[i].first + j].stride;
+      if (stride > digit->stride && (next == 0 || stride < next)) next = stride;
+    }
+  return next % digit->stride == 0 ? tesela__max(room, next / digit->stride) : room;
 }
 
 static int64_t group_values(const stretch_cut *cut, int32_t c) {
@@ -72,7 +82,7 @@ static int32_t next_of_stretch(const stretch_cut *cut) {
 static bool take_digit(stretch_cut *cut, int32_t c) {
   tesela__stretches *s = cut->s;
   const int32_t k = cut->left[c] - 1;
-  const int64_t step = s->block[c], room = stretch_room(cut->sums, c, k);
+  const int64_t step = s->block[c], room = stretch_room(cut, c, k);
   const bool whole = cut->bits < cut->sizes.bytes * 8 && room <= cut->sizes.whole * 8 / cut->bits;
   int64_t m = whole ? room : tesela__min(room, cut->sizes.bytes * 8 / cut->bits);
   for (;; m /= 2) {
@@ -104,7 +114,7 @@ static void set_loops(stretch_cut *cut, int32_t part) {
       const struct tesela__sum_digit *digit = &sums->digit[sums->dst[c].first + k];
       const bool is_part = c == part && k == cut->left[c] - 1;
       const int64_t times = is_part ? s->block[c] / digit->step : 1;
-      const int64_t n = tesela__ceil_div(stretch_room(sums, c, k), times);
+      const int64_t n = tesela__ceil_div(stretch_room(cut, c, k), times);
       if (is_part) s->part = s->n_loops;
       if (n > 1)
         s->loop[s->n_loops++] =
@@ -201,13 +211,14 @@ static void set_stage_side(tesela__stretches *s, const tesela__sums *sums, int32
 /* ---- all of it --------------------------------------------------------------------------------------------- */
 
 /* Places of all digits of dst less the elements; -1: too many, or digits that stretches cannot have. */
-static int64_t stretch_padding(const tesela__sums *sums, int32_t bits) {
+static int64_t stretch_padding(const stretch_cut *cut) {
+  const tesela__sums *sums = cut->sums;
   int64_t places = 1, elements = 1;
   for (int32_t c = 0; c < sums->n; c++) {
     elements *= sums->extent[c];
     for (int32_t k = 0; k < sums->dst[c].n; k++) {
       const int64_t stride = sums->digit[sums->dst[c].first + k].stride;
-      if (stride < bits || !tesela__mul(places, stretch_room(sums, c, k), &places)) return -1;
+      if (stride < cut->bits || !tesela__mul(places, stretch_room(cut, c, k), &places)) return -1;
     }
   }
   return places - elements;
@@ -220,15 +231,14 @@ static stretch_sizes sizes_of_stretches(uint64_t *random) {
 }
 
 bool tesela__stretches_set(tesela__stretches *s, const tesela_plan *plan, const tesela__sums *sums,
-                           uint64_t *random, int64_t *padding) {
-  const int32_t bits = plan->dst.bits;
-  stretch_cut cut = {.s = s, .sums = sums, .sizes = sizes_of_stretches(random), .bits = bits};
+                           int64_t padding, uint64_t *random) {
+  stretch_cut cut = {.s = s, .sums = sums, .sizes = sizes_of_stretches(random), .bits = plan->dst.bits};
   int32_t c;
   s->n_groups = 0;
   s->n_loops = 0;
-  s->staged = random ? tesela__random(random) % 2 : plan->stream;
-  *padding = stretch_padding(sums, bits);
-  if (plan->conversion || bits < 8 || *padding < 0 || sums->n_digits == 2 * TESELA_MAX_DIGITS) return false;
+  if (plan->conversion || cut.bits < 8 || sums->n_digits == 2 * TESELA_MAX_DIGITS) return false;
+  cut.pads = padding > 0;
+  if (stretch_padding(&cut) != padding) return false;
   s->p = tesela__gather_nearest(sums, sums->dst);
   s->q = tesela__gather_transposes(plan, sums) ? tesela__gather_nearest(sums, sums->src) : s->p;
   for (c = 0; c < sums->n; c++) {
@@ -240,7 +250,7 @@ bool tesela__stretches_set(tesela__stretches *s, const tesela_plan *plan, const 
   s->bytes = cut.bits / 8;
   if (s->bytes < cut.sizes.least) return false;
   set_loops(&cut, c >= 0 && s->block[c] > sums->digit[sums->dst[c].first + cut.left[c] - 1].step ? c : -1);
-  if (tesela__src_order_set(&s->src, sums, bits))
+  if (tesela__src_order_set(&s->src, sums, plan->dst.bits))
     set_stretch_groups(&cut);
   else
     s->src.n = 0;
