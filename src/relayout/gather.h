@@ -103,6 +103,9 @@ bool tesela__gather_goes_on(tesela__gather_run *run, int64_t elements, int64_t *
 bool tesela__stretches_set(tesela__stretches *stretches, const tesela_plan *plan, const tesela__sums *sums,
                            int64_t padding, uint64_t *random);
 
+/* Would the pieces of a plan, whose dst has padding, write parts of lines, and is the gather fast? */
+bool tesela__stretches_better(const tesela_plan *plan, const tesela__sums *sums);
+
 /* List the bytes of some values of each of n coordinates in src, whose offset 0 is at `src`. gather_ahead.c */
 void tesela__gather_list(const tesela__src_order *order, const unsigned char *src,
                          const tesela__gather_range *range, int32_t n, tesela__gather_ahead *ahead);

@@ -269,6 +269,19 @@ static tesela_status make_irregular(tesela_plan *plan, const tesela__problem *pr
   return TESELA_OK;
 }
 
+/* Leave a plan of pieces to the gather where that is faster. Pieces stay where each is to be run alone, or within a limit. */
+static void use_stretches(tesela_plan *plan, const tesela__problem *problem) {
+  tesela__stretches *s = &plan->stretches;
+  int64_t tail;
+  const int64_t padding = padding_places(&plan->dst, &tail) - tail;
+  if (problem->no_sums || problem->sums.n == 0 || problem->n_replicas > 0 || plan->reach > 0) return;
+  if (plan->options.memory_bytes > 0 || padding == 0 || plan->fill == TESELA_FILL_LEAVE) return;
+  if (tesela__stretches_better(plan, &problem->sums) &&
+      tesela__stretches_set(s, plan, &problem->sums, padding, NULL))
+    plan->irregular = "pieces would write parts of cache lines";
+  s->n_groups = 0;
+}
+
 /* ---- facts ------------------------------------------------------------------------------------------------- */
 
 /* One more than the last place that the digits of a layout reach. */
@@ -340,6 +353,8 @@ tesela_status tesela__plan_pieces(tesela_plan *plan, tesela_error *err) {
   if (plan->options.solver == TESELA_SOLVER_GATHER || (random && tesela__random(random) % 16 == 0))
     plan->irregular = "requested";
   if (!plan->irregular) status = make_regular(plan, &problem, random, err);
+  if (status == TESELA_OK && !plan->irregular && !random && plan->options.solver == TESELA_SOLVER_ANY)
+    use_stretches(plan, &problem);
   if (status == TESELA_OK && plan->irregular) status = make_irregular(plan, &problem, random, err);
   if (status == TESELA_OK) set_facts(plan);
   return status;

@@ -260,3 +260,25 @@ bool tesela__stretches_set(tesela__stretches *s, const tesela_plan *plan, const 
   for (c = 0; c < sums->n; c++) set_stage_side(s, sums, c);
   return true;
 }
+
+/* ---- instead of pieces ------------------------------------------------------------------------------------- */
+
+static int64_t bytes_of_run(const tesela__sums *sums, tesela__sum_digits digits, int32_t c, int64_t width) {
+  const int64_t n = digits.n > 1 ? sums->digit[digits.first + digits.n - 2].step : sums->extent[c];
+  return tesela__min(n, sums->extent[c]) * width;
+}
+
+bool tesela__stretches_better(const tesela_plan *plan, const tesela__sums *sums) {
+  /* bytes of a run, and of a block that is transposed, with which the gather is fast */
+  enum { ROW = 64, LONG = 512, BLOCK = 400 };
+  const tesela__piece *piece = plan->largest < 0 ? NULL : &plan->piece[plan->largest];
+  const int64_t width = plan->dst.bits / 8;
+  if (!piece || !piece->stream || piece->lines || piece->tail > 0 || plan->conversion || width == 0)
+    return false;
+  const int32_t p = tesela__gather_nearest(sums, sums->dst);
+  const int32_t q = tesela__gather_transposes(plan, sums) ? tesela__gather_nearest(sums, sums->src) : p;
+  const int64_t out = bytes_of_run(sums, sums->dst[p], p, width),
+                in = bytes_of_run(sums, sums->src[q], q, width);
+  if (p == q) return tesela__min(out, in) >= ROW && tesela__min(out, in) < LONG;
+  return tesela__min(out, TESELA__LINE) * tesela__min(in, TESELA__LINE) / width >= BLOCK;
+}
