@@ -415,6 +415,7 @@
 #include "relayout/gather_block.c"
 #include "relayout/gather_stretches.c"
 #include "relayout/gather_sums.c"
+#include "relayout/gather_tables.c"
 #include "relayout/in_place.c"
 #include "relayout/in_place_blocks.c"
 #include "relayout/in_place_choose.c"

@@ -13,7 +13,9 @@
  *   tile.c               one tile of a piece, directly or through a buffer for rows that are not line-aligned
  *   window.c             dst in windows, each copied in a buffer of its own
  *   part.c               parts of both sides in buffers of their own (part.h); part_side.c: one side
- *   gather_sums.c        copies that regular loops cannot express, by tables; gather.c by a walk
+ *   gather.c             copies that regular loops cannot express: by a walk, or
+ *   gather_stretches.c   by groups of stretches of dst (stretches.c) in a buffer; gather_sums.c by blocks in place; both with the tables
+ *                        of gather_block.c
  */
 #ifndef TESELA_SRC_PLAN_H
 #define TESELA_SRC_PLAN_H
