@@ -45,6 +45,7 @@ typedef struct tesela__gather_range {
  * value of each run. */
 typedef struct tesela__gather_table {
   int32_t n, n_runs;
+  int64_t src_end; /* of runs: where in src the last one ends, if neighbours are next to each other */
   int64_t src[TESELA__GATHER_VALUES], dst[TESELA__GATHER_VALUES];
   int32_t first[TESELA__GATHER_VALUES + 1];
 } tesela__gather_table;
@@ -54,7 +55,6 @@ typedef struct tesela__gather_tables {
   tesela__gather_range range[TESELA_MAX_RANK]; /* what they hold; n 0: nothing */
   tesela__gather_table p, q;                   /* rows: runs of P, no q */
   int32_t n_others;
-  int64_t last_src; /* the largest of other_src */
   int64_t other_src[TESELA__GATHER_OTHERS], other_dst[TESELA__GATHER_OTHERS];
 } tesela__gather_tables;
 

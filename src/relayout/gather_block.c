@@ -104,11 +104,11 @@ static int64_t bytes_from(const tesela__gather_table *p, int32_t i, int64_t widt
   return bytes;
 }
 
-/* Copy a short run as 16 bytes, if the next runs overwrite those after it, and src has as many. */
+/* Copy a short run as 16 bytes, if the next runs overwrite those after it, and src has a run that ends after them. */
 static bool copy_wide(const tesela__gather_run *run, const tesela__gather_tables *t, int32_t i, int64_t bytes,
                       const gather_place *at) {
   enum { WIDE = 16 };
-  if (bytes >= WIDE || at->src + t->last_src + WIDE > run->plan->info.src_bytes) return false;
+  if (bytes >= WIDE || t->p.src[i] + WIDE > t->p.src_end) return false;
   if (bytes_from(&t->p, i, run->mover.wd / 8, WIDE) < WIDE) return false;
   unsigned char *to = at->to + at->dst;
   const unsigned char *from = at->from + at->src;
@@ -144,7 +144,7 @@ static void copy_run(const tesela__gather_run *run, const tesela__gather_tables 
   } else if (n > 1 && (run->ds != width || run->ss != width)) {
     const tesela__rows rows = {.n = n, .src_pitch = run->ss, .dst_pitch = run->ds};
     run->strided(&rows, at.to + at.dst, at.other_dst, at.from + at.src, at.other_src, at.n);
-  } else if (!copy_wide(run, t, i, n * width, &at)) {
+  } else if (run->ds != width || run->ss != width || !copy_wide(run, t, i, n * width, &at)) {
     const tesela__rows rows = {.n = n * width};
     run->copy(&rows, at.to + at.dst, at.other_dst, at.from + at.src, at.other_src, at.n);
   }

@@ -18,7 +18,7 @@ typedef struct stretches_run {
 typedef struct stretches_worker {
   stretches_run *run;
   int64_t first[TESELA_MAX_DIGITS + 1]; /* steps of the loops where the group begins */
-  int64_t kept;                         /* where in dst the part of a line ends that is kept; -1: none */
+  int64_t kept;                         /* where in dst the part of a line ends that is kept, or -1 */
   tesela__gather_tables tables;
   tesela__gather_ahead ahead;
   alignas(TESELA__LINE) unsigned char line[TESELA__LINE]; /* kept, at its place in the line */
@@ -142,7 +142,7 @@ static void prefetch_group(stretches_worker *w, int64_t group) {
                         &w->ahead);
 }
 
-/* Copy a group, whose next one is to be prefetched (-1: none). */
+/* Copy a group, whose next one is to be prefetched (or -1). */
 static void run_stretch_group(stretches_worker *w, int64_t group, int64_t next) {
   const tesela_plan *plan = w->run->gather.plan;
   const tesela__stretches *s = &plan->stretches;

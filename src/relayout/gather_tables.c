@@ -65,6 +65,7 @@ static void fill_runs(const tesela__gather_run *run, tesela__gather_table *t, te
            from = walk_of(run, run->sums->src[run->p], range.x);
   int64_t n = 0, next_dst = 0, next_src = 0;
   t->n_runs = 0;
+  t->src_end = INT64_MIN;
   for (int64_t i = 0; i < range.n; i += n) {
     if (i == 0 || to.at != next_dst || from.at != next_src) {
       t->dst[t->n_runs] = to.at;
@@ -74,6 +75,7 @@ static void fill_runs(const tesela__gather_run *run, tesela__gather_table *t, te
     n = tesela__min(tesela__min(to.left, from.left), range.n - i);
     next_dst = to.at + n * to.stride;
     next_src = from.at + n * from.stride;
+    t->src_end = tesela__max(t->src_end, next_src);
     move_walk(&to, n);
     move_walk(&from, n);
   }
@@ -127,8 +129,6 @@ static void fill_others(const tesela__gather_run *run, tesela__gather_tables *t)
   t->n_others = 1;
   for (int32_t c = 0; c < run->sums->n; c++)
     if (is_other(run, c)) add_other(run, t, c, t->range[c]);
-  t->last_src = t->other_src[0];
-  for (int32_t i = 1; i < t->n_others; i++) t->last_src = tesela__max(t->last_src, t->other_src[i]);
 }
 
 void tesela__gather_empty(tesela__gather_tables *t) {
