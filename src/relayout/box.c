@@ -235,8 +235,7 @@ static bool set_groups(padding_boxes *boxes, const tesela_layout *dst) {
   return simple;
 }
 
-/* Take the places after the last one that the digits reach. */
-static bool take_tail(padding_boxes *boxes, const tesela_layout *dst) {
+bool tesela__tail_box(const tesela_layout *dst, bool (*take)(void *data, tesela__box *box), void *data) {
   int64_t end = dst->axis[0].offset + 1;
   bool reached = true;
   for (int32_t i = 0; i < dst->n_active; i++) {
@@ -249,7 +248,7 @@ static bool take_tail(padding_boxes *boxes, const tesela_layout *dst) {
   if (end >= dst->axis[0].extent || dst->swizzle.n) return true;
   tesela__box tail = {.src = 0, .dst = end * dst->bits, .n_loops = 1};
   tail.loop[0] = (tesela__loop){dst->axis[0].extent - end, 0, dst->bits};
-  return boxes->take(boxes->data, &tail);
+  return take(data, &tail);
 }
 
 bool tesela__padding_boxes(const tesela_layout *dst, bool everything, bool *all,
@@ -267,5 +266,5 @@ bool tesela__padding_boxes(const tesela_layout *dst, bool everything, bool *all,
   }
   for (boxes.padded = 0; !*all && go_on && boxes.padded < boxes.n_groups; boxes.padded++)
     if (boxes.groups[boxes.padded].limit >= 0) go_on = next_group(&boxes);
-  return go_on && take_tail(&boxes, dst);
+  return go_on && tesela__tail_box(dst, take, data);
 }

@@ -13,7 +13,9 @@
  *   tile.c               one tile of a piece, directly or through a buffer for rows that are not line-aligned
  *   window.c             dst in windows, each copied in a buffer of its own
  *   part.c               parts of both sides in buffers of their own (part.h); part_side.c: one side
- *   gather_sums.c        copies that regular loops cannot express, by tables; gather.c by a walk
+ *   gather.c             copies that regular loops cannot express: by a walk, or
+ *   gather_stretches.c   by groups of stretches of dst (stretches.c) in a buffer; gather_sums.c by blocks in place; both with the tables
+ *                        of gather_block.c
  */
 #ifndef TESELA_SRC_PLAN_H
 #define TESELA_SRC_PLAN_H
@@ -91,6 +93,40 @@ typedef struct tesela__sums {
   } digit[2 * TESELA_MAX_DIGITS];
 } tesela__sums;
 
+/* The digits of src of all coordinates, by decreasing stride. gather_ahead.c */
+typedef struct tesela__src_order {
+  int32_t n;
+  struct tesela__src_digit {
+    int32_t c, before;          /* coordinate; its digit before this one, or -1 */
+    int64_t step, span, stride; /* span: the step before, or the extent; stride: bytes */
+    int64_t inner;              /* bytes of all values of the digits after it, if they are dense; else 0 */
+  } digit[TESELA_MAX_DIGITS];
+} tesela__src_order;
+
+/* Set it; false: some coordinate has digits of smaller steps before those of larger ones. */
+bool tesela__src_order_set(tesela__src_order *order, const tesela__sums *sums, int32_t bits);
+
+/* dst in stretches of bytes that follow each other, each with all its elements and padding: the digits of dst with the smallest strides,
+ * as far as they are dense, of the last of them some values; the other digits are loops. stretches.c */
+typedef struct tesela__stretches {
+  int64_t n_groups, n;       /* groups of stretches; stretches of one. n_groups 0: dst cannot be cut so */
+  int64_t bytes, part_bytes; /* of a stretch; of the last one of the loop `part` */
+  int32_t p, q;              /* of the gather */
+  bool staged; /* groups are assembled in a buffer and written past the cache; else dst is written directly */
+  int32_t n_loops, part; /* part: -1, or the loop of the digit that is cut */
+  struct tesela__stretch_loop {
+    int32_t c;               /* coordinate; of one coordinate those of larger steps first */
+    int64_t n, step, stride; /* step: values; stride: bytes of dst */
+    int64_t group,
+        pitch; /* steps of a group, within all loops, of which the last may have less; bytes between them in its buffer */
+  } loop[TESELA_MAX_DIGITS + 1];
+  int32_t order[TESELA_MAX_DIGITS + 1];     /* of the loops, outermost first, by their strides in dst */
+  int32_t src_order[TESELA_MAX_DIGITS + 1]; /* of groups by those in src */
+  int64_t block[TESELA_MAX_RANK];           /* values of a coordinate in a stretch */
+  tesela__src_order src;
+  tesela__sums stage; /* dst: the buffer of a group */
+} tesela__stretches;
+
 typedef struct tesela__problem {
   const tesela_layout *dst, *src; /* canonical */
   int32_t dst_bits;               /* of an element of dst */
@@ -118,6 +154,9 @@ bool tesela__problem_boxes(const tesela__problem *problem, bool (*take)(void *da
  * set, and the box must be filled before elements are copied. */
 bool tesela__padding_boxes(const tesela_layout *dst, bool everything, bool *all,
                            bool (*take)(void *data, tesela__box *box), void *data);
+
+/* Call take for the box of the places after the last one that dst's digits reach, if there are any. */
+bool tesela__tail_box(const tesela_layout *dst, bool (*take)(void *data, tesela__box *box), void *data);
 
 /* Pitch of rows of `bytes` bytes in the staging buffer; a row may begin at any phase of a line. */
 static inline int64_t tesela__stage_pitch(int64_t bytes) {
@@ -231,7 +270,8 @@ struct tesela_plan {
   const char *irregular; /* why the gather copies everything; NULL: pieces do */
   bool by_sums;          /* the gather uses the sums, which are set; else it walks through both layouts */
   tesela__sums sums;
-  int64_t sums_dst, sums_src; /* offsets in bits */
+  int64_t sums_dst, sums_src;  /* offsets in bits */
+  tesela__stretches stretches; /* n_groups 0: the gather does not use them */
   int32_t n_replicas;
   tesela__loop replica[TESELA_MAX_DIGITS];
   bool fill_first; /* the fills cover elements too, so they precede all copies */

@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "relayout/gather.h"
 #include "relayout/solve.h"
 
 /* ---- lists ------------------------------------------------------------------------------------------------- */
@@ -178,8 +179,9 @@ static void forget_pieces(tesela_plan *plan) {
   plan->largest = -1;
 }
 
-/* The number of places without an element that dst's digits reach or that follow them; -1: padding may share places. */
-static int64_t padding_places(const tesela_layout *dst) {
+/* The number of places without an element that dst's digits reach or that follow them; -1: padding may share places. *tail: those
+ * that follow. */
+static int64_t padding_places(const tesela_layout *dst, int64_t *tail) {
   int64_t places = 1, elements = tesela_layout_copies(dst), end = dst->axis[0].offset + 1;
   for (int32_t i = 0; i < dst->n_active; i++) {
     const tesela_digit *digit = &dst->digit[i];
@@ -189,14 +191,14 @@ static int64_t padding_places(const tesela_layout *dst) {
   }
   for (int32_t d = 0; d < dst->rank; d++) elements *= dst->shape[d];
   if (dst->axis[0].interleaved && places != elements) return -1;
-  int64_t tail =
-      dst->swizzle.n ? 0 : tesela__max(0, dst->axis[0].extent - (places ? end : dst->axis[0].offset));
-  return places - elements + tail;
+  *tail = dst->swizzle.n ? 0 : tesela__max(0, dst->axis[0].extent - (places ? end : dst->axis[0].offset));
+  return places - elements + *tail;
 }
 
 static tesela_status make_fills(tesela_plan *plan, bool everything, uint64_t *random, tesela_error *err) {
   piece_making m = {plan, true, random, TESELA_OK, err};
-  if (plan->fill == TESELA_FILL_LEAVE || padding_places(&plan->dst) == 0) return TESELA_OK;
+  int64_t tail;
+  if (plan->fill == TESELA_FILL_LEAVE || padding_places(&plan->dst, &tail) == 0) return TESELA_OK;
   if (tesela__padding_boxes(&plan->dst, everything, &plan->fill_first, make_piece, &m)) return TESELA_OK;
   if (m.status != TESELA_OK) return m.status;
   forget_pieces(plan); /* too many boxes: fill everything first */
@@ -225,6 +227,23 @@ static tesela_status make_regular(tesela_plan *plan, const tesela__problem *prob
   return m.status;
 }
 
+/* Cut dst into stretches: with all its padding, if groups of them are assembled; else without, and the padding is filled. */
+static void find_stretches(tesela_plan *plan, uint64_t *random) {
+  int64_t padding, tail;
+  if (plan->n_replicas > 0 || (random && tesela__random(random) % 4 == 0)) return;
+  padding = padding_places(&plan->dst, &tail) - tail;
+  plan->stretches.staged = random ? tesela__random(random) % 2 : plan->stream;
+  if (padding > 0 && plan->fill == TESELA_FILL_LEAVE) plan->stretches.staged = false;
+  tesela__stretches_set(&plan->stretches, plan, &plan->sums, padding, random);
+}
+
+/* Fill what stretches leave: the places after the last one that the digits reach. */
+static tesela_status make_tail(tesela_plan *plan, uint64_t *random, tesela_error *err) {
+  piece_making m = {plan, true, random, TESELA_OK, err};
+  if (plan->fill != TESELA_FILL_LEAVE) tesela__tail_box(&plan->dst, make_piece, &m);
+  return m.status;
+}
+
 static tesela_status make_irregular(tesela_plan *plan, const tesela__problem *problem, uint64_t *random,
                                     tesela_error *err) {
   forget_pieces(plan);
@@ -236,8 +255,11 @@ static tesela_status make_irregular(tesela_plan *plan, const tesela__problem *pr
     plan->n_replicas = problem->n_replicas;
     memcpy(plan->replica, problem->replica, (size_t)problem->n_replicas * sizeof *plan->replica);
   }
+  if (plan->by_sums && !tesela__is_empty(&plan->dst)) find_stretches(plan, random);
   if (plan->dst.swizzle.n == 0) {
-    tesela_status status = make_fills(plan, !plan->by_sums, random, err);
+    tesela_status status = plan->stretches.n_groups > 0 && plan->stretches.staged
+                               ? make_tail(plan, random, err)
+                               : make_fills(plan, !plan->by_sums, random, err);
     if (status == TESELA_OK) status = make_kept_fills(plan, random, err);
     if (status != TESELA_OK) return status;
   }
@@ -245,6 +267,19 @@ static tesela_status make_irregular(tesela_plan *plan, const tesela__problem *pr
     plan->verdict[i] = (tesela__verdict){.why = plan->irregular};
   plan->verdict[TESELA_SOLVER_GATHER] = (tesela__verdict){.applies = true, .cost = plan->by_sums ? 4 : 40};
   return TESELA_OK;
+}
+
+/* Leave a plan of pieces to the gather where that is faster. Pieces stay where each is to be run alone, or within a limit. */
+static void use_stretches(tesela_plan *plan, const tesela__problem *problem) {
+  tesela__stretches *s = &plan->stretches;
+  int64_t tail;
+  const int64_t padding = padding_places(&plan->dst, &tail) - tail;
+  if (problem->no_sums || problem->sums.n == 0 || problem->n_replicas > 0 || plan->reach > 0) return;
+  if (plan->options.memory_bytes > 0 || padding == 0 || plan->fill == TESELA_FILL_LEAVE) return;
+  if (tesela__stretches_better(plan, &problem->sums) &&
+      tesela__stretches_set(s, plan, &problem->sums, padding, NULL))
+    plan->irregular = "pieces would write parts of cache lines";
+  s->n_groups = 0;
 }
 
 /* ---- facts ------------------------------------------------------------------------------------------------- */
@@ -274,7 +309,7 @@ static void set_facts(tesela_plan *plan) {
   tesela_plan_info *info = &plan->info;
   int64_t elements = 1, copies = tesela_layout_copies(&plan->dst);
   for (int32_t d = 0; d < plan->dst.rank; d++) elements *= plan->dst.shape[d];
-  int64_t padding = plan->fill == TESELA_FILL_LEAVE ? 0 : padding_places(&plan->dst);
+  int64_t tail, padding = plan->fill == TESELA_FILL_LEAVE ? 0 : padding_places(&plan->dst, &tail);
   if (!tesela__mul(elements, plan->src.bits, &info->bytes_read)) info->bytes_read = INT64_MAX;
   info->bytes_read = tesela__ceil_div(info->bytes_read, 8);
   info->bytes_written = tesela__ceil_div((elements * copies + padding) * plan->dst.bits, 8);
@@ -290,6 +325,7 @@ static void set_facts(tesela_plan *plan) {
   for (int32_t i = 0; i < plan->n_pieces; i++)
     if (plan->piece[i].pack_pitch || (plan->piece[i].stream && plan->piece[i].stage))
       info->scratch_bytes = 2 * TESELA__STAGE + 512 * TESELA__LINE;
+  if (plan->irregular && plan->stretches.n_groups > 0) info->scratch_bytes = TESELA__GATHER_STAGE;
   if (plan->irregular) plan->total_bytes += tesela__ceil_div(elements * copies * plan->dst.bits, 8);
   info->threads = threads_for(plan);
 }
@@ -301,10 +337,12 @@ tesela_status tesela__plan_pieces(tesela_plan *plan, tesela_error *err) {
   forget_pieces(plan);
   plan->irregular = NULL;
   plan->by_sums = false;
+  plan->stretches.n_groups = 0;
   tesela_status status = tesela_layout_canonical(&plan->dst, &dst, err);
   if (status == TESELA_OK) status = tesela_layout_canonical(&plan->src, &src, err);
   if (status != TESELA_OK) return status;
-  if (plan->fill != TESELA_FILL_LEAVE && padding_places(&plan->dst) < 0)
+  int64_t tail;
+  if (plan->fill != TESELA_FILL_LEAVE && padding_places(&plan->dst, &tail) < 0)
     return tesela__fail(err, TESELA_E_UNSUPPORTED, -1,
                         "the strides of dst interleave and its digits have padding, which cannot be filled");
   plan->info.in_place = tesela__in_place_possible(&dst, &src);
@@ -315,6 +353,8 @@ tesela_status tesela__plan_pieces(tesela_plan *plan, tesela_error *err) {
   if (plan->options.solver == TESELA_SOLVER_GATHER || (random && tesela__random(random) % 16 == 0))
     plan->irregular = "requested";
   if (!plan->irregular) status = make_regular(plan, &problem, random, err);
+  if (status == TESELA_OK && !plan->irregular && !random && plan->options.solver == TESELA_SOLVER_ANY)
+    use_stretches(plan, &problem);
   if (status == TESELA_OK && plan->irregular) status = make_irregular(plan, &problem, random, err);
   if (status == TESELA_OK) set_facts(plan);
   return status;
