@@ -355,8 +355,24 @@ static void start_transpose(tesela__builder *b) {
   b->used[job->a] = b->used[job->b] = true;
 }
 
+/* Elements below 8 bits that begin at any bit. */
+static void start_bits_tile(tesela__builder *b) {
+  const tesela__job *job = b->job;
+  tesela__piece *piece = b->piece;
+  int64_t most = TESELA__BITS_ELEMENTS;
+  if (job->random) most >>= tesela__random(job->random) % 12;
+  tesela__bits_fit_tile(&b->bits, job->box, job->dst_bits, most);
+  piece->bitwise = true;
+  piece->run = 1;
+  for (int32_t i = 0; i < job->box->n_loops; i++) b->used[i] = b->bits.chunk[i] > 1;
+}
+
 void tesela__fit_tile(tesela__builder *b, tesela_solver solver) {
   const tesela__job *job = b->job;
+  if (solver == TESELA_SOLVER_BITS && job->bitwise) {
+    start_bits_tile(b);
+    return;
+  }
   b->target = target_of_rows(job);
   switch (solver) {
   case TESELA_SOLVER_MEMCPY:

@@ -13,7 +13,7 @@
 
 /* ---- choice ------------------------------------------------------------------------------------------------ */
 
-static tesela_solver choose_solver(const tesela__job *job, tesela__verdict *verdict) {
+tesela_solver tesela__choose_solver(const tesela__job *job, tesela__verdict *verdict) {
   tesela_solver best = TESELA_SOLVER_STRIDED, wanted = tesela__wanted(job->plan);
   int32_t n = 0;
   tesela__solver_verdicts(job, verdict);
@@ -171,7 +171,7 @@ tesela_status tesela__add_piece(tesela_plan *plan, tesela__box *box, bool fill, 
   if (!job.bitwise && job.group == 1 && job.shared < 0 && job.b >= 0)
     job.behind = padding_of_column(&job, (uint64_t)1 << job.b, box->loop[job.b].n * job.wd);
   tesela__verdict verdict[TESELA__N_SOLVERS] = {{0}};
-  tesela_solver solver = choose_solver(&job, verdict);
+  tesela_solver solver = tesela__choose_solver(&job, verdict);
   int64_t largest = plan->largest < 0 ? -1 : plan->piece[plan->largest].bytes;
   tesela_status status = take_tail_of(&job, solver, err);
   if (status == TESELA_OK) status = tesela__piece_build(&job, solver, err);

@@ -148,6 +148,17 @@ static bool wants_bits(const tesela__job *job) {
          (job->random && tesela__random(job->random) % 4 == 0);
 }
 
+void tesela__set_units_of_bytes(tesela__job *job) {
+  to_bytes(job->box);
+  job->ws /= 8;
+  job->wd /= 8;
+  job->bitwise = false;
+  widen(job);
+  find_loops(job);
+  take_block(job);
+  take_near(job);
+}
+
 void tesela__set_units(tesela__job *job) {
   const tesela_plan *plan = job->plan;
   int32_t dst_bits = plan->dst.bits, src_bits = plan->src.bits;
@@ -160,14 +171,7 @@ void tesela__set_units(tesela__job *job) {
   job->wd = dst_bits;
   if (job->fill && dst_bits >= 8) src_bits = 8;
   if (dst_bits >= 8 && src_bits >= 8) {
-    to_bytes(job->box);
-    job->ws /= 8;
-    job->wd /= 8;
-    job->bitwise = false;
-    widen(job);
-    find_loops(job);
-    take_block(job);
-    take_near(job);
+    tesela__set_units_of_bytes(job);
   } else if (!job->fill && wants_bits(job)) {
     find_loops(job);
   } else if (job->fill || dst_bits == src_bits) {

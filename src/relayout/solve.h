@@ -48,6 +48,12 @@ tesela_status tesela__take_padding(tesela__job *job, uint64_t row_loops, int64_t
 /* Set the units, the element and the special loops of a job whose box counts in bits. relayout_units.c */
 void tesela__set_units(tesela__job *job);
 
+/* The same for bytes, whatever the plan's elements are. */
+void tesela__set_units_of_bytes(tesela__job *job);
+
+/* The best solver of a job, or the one that is wanted. relayout_solve.c */
+tesela_solver tesela__choose_solver(const tesela__job *job, tesela__verdict *verdict);
+
 /* What each solver but ANY says about a job whose units are set. relayout_cost.c */
 void tesela__solver_verdicts(const tesela__job *job, tesela__verdict verdict[TESELA__N_SOLVERS]);
 
@@ -76,6 +82,21 @@ typedef struct tesela__tile_target {
   int64_t in, out, total;
 } tesela__tile_target;
 
+/* A tile of elements below 8 bits: of each loop of the box the first `chunk` values. */
+typedef struct tesela__bits_fit {
+  const tesela__box *box;
+  int32_t bits;
+  int64_t most, elements; /* elements: of the tile, at most `most` */
+  int64_t in, out;        /* elements of its runs on both sides */
+  int64_t chunk[TESELA__MAX_LOOPS];
+  int32_t n_cuts, cut[3]; /* loops of which the tile has a part */
+} tesela__bits_fit;
+
+/* Choose the tile. bits_tile.c */
+void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__box *box, int32_t bits, int64_t most);
+/* Set the sides of a tile and the box that moves its bytes, in bits. */
+void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesela__box *bytes);
+
 typedef struct tesela__builder {
   const tesela__job *job;
   tesela__piece *piece;
@@ -84,6 +105,7 @@ typedef struct tesela__builder {
   int64_t chunk;    /* steps of it in a tile */
   tesela__tile_target target;
   tesela__tile_side a, b;
+  tesela__bits_fit bits; /* of a piece with bits_tile */
 } tesela__builder;
 
 static inline const tesela__kernel *tesela__kernel_for(const tesela__job *job, tesela__kernel_kind kind,

@@ -369,7 +369,9 @@ void tesela__tile_run(tesela__worker *w, const tesela__tile *tile) {
   const int64_t *table = w->plan->table;
   unsigned char *carry = piece->carry ? w->carry : NULL;
   bool staged = w->store == TESELA__STORE_STAGED;
-  if (piece->bitwise && !piece->convert_fn) {
+  if (piece->bits_tile) {
+    tesela__bits_tile_run(w, tile);
+  } else if (piece->bitwise && !piece->convert_fn) {
     tile_bits(w, tile);
   } else if (piece->fill) {
     tile_fill(w, tile);

@@ -60,6 +60,13 @@ void tesela__fill_row(unsigned char *dst, int64_t n, const unsigned char *patter
 
 void tesela__tile_run(tesela__worker *worker, const tesela__tile *tile);
 
+/* A tile of a piece with bits_tile; needs the worker's buffers. bits_tile.c */
+void tesela__bits_tile_run(tesela__worker *worker, const tesela__tile *tile);
+
+/* All tiles of a piece inside a tile, from one buffer to another. relayout_run.c */
+void tesela__run_inner(const tesela__worker *outer, const tesela__piece *inner, unsigned char *dst,
+                       const unsigned char *src);
+
 /* Prefetch the next `share` lines. */
 static inline void tesela__prefetch_some(tesela__prefetch *p) {
   int32_t left = p->share, row = p->at_row, line = p->at_line;

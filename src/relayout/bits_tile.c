@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bits_tile.c - tiles of elements below 8 bits that may begin at any bit: runs of src are unpacked to bytes in a buffer, a piece of its
+ * own moves the bytes to a second buffer, and runs of these are packed into dst.
+ *
+ * A tile consists of loops of the box, of some only a part. The run of a side is the loops that continue each other there, from an
+ * element on. The tile starts with one element and doubles the loop that lengthens the shorter of both runs.
+ *
+ *   4 bits, [300,620979] to {0,1}     256 x 100 elements: 256 runs of 100 become 100 runs of 256
+ *   1 bit, [5,5,1508,1828] to 3 0 2 1  runs of 128 along the last dim; 5 x 51 of the dims 1 and 2, which are a run of dst
+ *
+ * Runs of dst may share their first and last bytes with others, whose bits are kept; so one thread does all of these tiles.
+ */
+#include "relayout/solve.h"
+#include "relayout/tile.h"
+
+/* ---- the tile ---------------------------------------------------------------------------------------------- */
+
+enum { ENOUGH_ELEMENTS = 8192 }; /* of a tile, so that its own costs are small against theirs */
+
+/* The loop of the longest values that continues `step` bits of a side and is not in `seen`; or -1. */
+static int32_t continuing_loop(const tesela__box *box, bool src, uint64_t seen, int64_t step) {
+  int32_t found = -1;
+  for (int32_t i = 0; i < box->n_loops; i++) {
+    const tesela__loop *l = &box->loop[i];
+    if (seen >> i & 1 || (src ? l->ss : l->ds) != step) continue;
+    if (found < 0 || l->n > box->loop[found].n) found = i;
+  }
+  return found;
+}
+
+/* The run of a side: its loops in order, all but the last one whole. */
+typedef struct bits_run {
+  int32_t n, loop[TESELA__MAX_LOOPS];
+  int32_t next; /* the loop that lengthens it: its last one, if that is cut, or another; or -1 */
+  int64_t elements;
+} bits_run;
+
+static void find_run(const tesela__bits_fit *fit, bool src, bits_run *run) {
+  uint64_t seen = 0;
+  int64_t step = fit->bits;
+  run->n = 0;
+  run->elements = 1;
+  while ((run->next = continuing_loop(fit->box, src, seen, step)) >= 0) {
+    const int32_t i = run->next;
+    seen |= (uint64_t)1 << i;
+    if (fit->chunk[i] > 1) run->loop[run->n++] = i;
+    run->elements *= fit->chunk[i];
+    if (fit->chunk[i] < fit->box->loop[i].n) return;
+    step *= fit->box->loop[i].n;
+  }
+}
+
+/* Double the part of a loop that is in the tile, or take all of it; false if that is too much. */
+static bool lengthen(tesela__bits_fit *fit, int32_t i) {
+  if (i < 0) return false;
+  const int64_t n = fit->box->loop[i].n, room = fit->most / (fit->elements / fit->chunk[i]);
+  const int64_t chunk = tesela__min(tesela__min(n, 2 * fit->chunk[i]), room);
+  if (chunk <= fit->chunk[i]) return false;
+  fit->elements = fit->elements / fit->chunk[i] * chunk;
+  fit->chunk[i] = chunk;
+  return true;
+}
+
+/* The loop of the shortest steps that is not whole in the tile, or -1. */
+static int32_t any_loop(const tesela__bits_fit *fit) {
+  int32_t found = -1;
+  int64_t least = INT64_MAX;
+  for (int32_t i = 0; i < fit->box->n_loops; i++) {
+    const tesela__loop *l = &fit->box->loop[i];
+    if (l->ss <= 0 || l->ds <= 0 || fit->chunk[i] == l->n) continue;
+    const int64_t step = fit->chunk[i] > 1 ? 0 : tesela__min(l->ss, l->ds); /* a loop that is begun is finished first */
+    if (step < least) least = step, found = i;
+  }
+  return found;
+}
+
+void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__box *box, int32_t bits, int64_t most) {
+  bits_run in, out;
+  *fit = (tesela__bits_fit){.box = box, .bits = bits, .most = most, .elements = 1};
+  for (int32_t i = 0; i < box->n_loops; i++) fit->chunk[i] = 1;
+  for (bool grows = true; grows;) {
+    find_run(fit, true, &in);
+    find_run(fit, false, &out);
+    const bool first_in = in.elements < out.elements;
+    grows = lengthen(fit, first_in ? in.next : out.next) || lengthen(fit, first_in ? out.next : in.next);
+  }
+  while (fit->elements < ENOUGH_ELEMENTS && in.next < 0 && out.next < 0 && lengthen(fit, any_loop(fit))) continue;
+  for (int32_t i = 0; i < box->n_loops; i++) /* equal parts */
+    fit->chunk[i] = tesela__ceil_div(box->loop[i].n, tesela__ceil_div(box->loop[i].n, fit->chunk[i]));
+  find_run(fit, true, &in);
+  find_run(fit, false, &out);
+  fit->in = in.elements;
+  fit->out = out.elements;
+}
+
+/* ---- its sides --------------------------------------------------------------------------------------------- */
+
+/* Set the loops of a side, those of the run first, then by increasing steps; the buffer has the elements in this order. `step`: the
+ * steps of each loop in the buffer. */
+static void set_side(const tesela__bits_fit *fit, bool src, tesela__bits_side *side, int64_t *step) {
+  bits_run run;
+  uint64_t seen = 0;
+  int64_t elements = 1;
+  find_run(fit, src, &run);
+  *side = (tesela__bits_side){.unit = 1};
+  for (int32_t k = 0;; k++) {
+    int32_t next = -1;
+    for (int32_t i = 0; i < fit->box->n_loops && k >= run.n; i++) {
+      const tesela__loop *l = &fit->box->loop[i];
+      if (fit->chunk[i] == 1 || seen >> i & 1) continue;
+      if (next < 0 || (src ? l->ss < fit->box->loop[next].ss : l->ds < fit->box->loop[next].ds)) next = i;
+    }
+    if (k < run.n) next = run.loop[k];
+    if (next < 0) break;
+    seen |= (uint64_t)1 << next;
+    const tesela__loop *l = &fit->box->loop[next];
+    tesela__bits_loop loop = {fit->chunk[next], src ? l->ss : l->ds, elements, -1};
+    for (int32_t c = 0; c < fit->n_cuts; c++)
+      if (fit->cut[c] == next) loop.cut = c;
+    step[next] = elements;
+    if (k < run.n - 1)
+      side->unit *= loop.n;
+    else if (k == run.n - 1)
+      side->run = loop;
+    else
+      side->loop[side->n_loops++] = loop;
+    elements *= loop.n;
+  }
+  if (run.n == 0) side->run = (tesela__bits_loop){1, 0, 0, -1};
+}
+
+void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesela__box *bytes) {
+  int64_t in[TESELA__MAX_LOOPS], out[TESELA__MAX_LOOPS];
+  fit->n_cuts = 0;
+  for (int32_t i = 0; i < fit->box->n_loops; i++)
+    if (fit->chunk[i] > 1 && fit->chunk[i] < fit->box->loop[i].n) fit->cut[fit->n_cuts++] = i;
+  set_side(fit, true, &tile->in, in);
+  set_side(fit, false, &tile->out, out);
+  *bytes = (tesela__box){.n_loops = 0};
+  for (int32_t i = 0; i < fit->box->n_loops; i++) tesela__box_add(bytes, fit->chunk[i], in[i] * 8, out[i] * 8);
+  tesela__box_simplify(bytes);
+}
+
+/* ---- running ----------------------------------------------------------------------------------------------- */
+
+/* Move the runs of one side with a kernel, the values of cut loops below `count`. `memory`: the first bit of the tile. */
+static void move_runs(const tesela__bits_side *side, const int64_t *count, tesela__rows_fn *move, bool in,
+                      unsigned char *to, const unsigned char *from, int64_t memory) {
+  enum { SOME = 64 };
+  int64_t at[TESELA__BITS_LOOPS] = {0}, n[TESELA__BITS_LOOPS], buffer = 0, bits[SOME], bytes[SOME];
+  const tesela__bits_loop *run = &side->run;
+  const tesela__rows rows = {.n = side->unit * (run->cut < 0 ? run->n : count[run->cut]), .k = 1};
+  for (int32_t i = 0; i < side->n_loops; i++)
+    n[i] = side->loop[i].cut < 0 ? side->loop[i].n : count[side->loop[i].cut];
+  int32_t level = 0;
+  for (int64_t k = 0; level <= side->n_loops;) {
+    bits[k] = memory;
+    bytes[k++] = buffer;
+    for (level = 0; level < side->n_loops; level++) {
+      const tesela__bits_loop *l = &side->loop[level];
+      memory += l->memory;
+      buffer += l->buffer;
+      if (++at[level] < n[level]) break;
+      memory -= n[level] * l->memory;
+      buffer -= n[level] * l->buffer;
+      at[level] = 0;
+    }
+    if (level == side->n_loops) level++;
+    if (k < SOME && level <= side->n_loops) continue;
+    move(&rows, to, in ? bytes : bits, from, in ? bits : bytes, k);
+    k = 0;
+  }
+}
+
+void tesela__bits_tile_run(tesela__worker *w, const tesela__tile *tile) {
+  const tesela__bits_tile *bits = &w->plan->bits_tile[w->piece->bits_tile - 1];
+  const int64_t count[3] = {tile->na, tile->nb, tile->run};
+  move_runs(&bits->in, count, bits->unpack, true, w->stage, tile->src, tile->src_bit);
+  tesela__run_inner(w, &bits->inner, w->pack, w->stage);
+  move_runs(&bits->out, count, bits->pack, false, tile->dst, w->pack, tile->dst_bit);
+}
