@@ -11,9 +11,59 @@
 
 TESELA__BIT_BLOCKS(avx512, TARGET, 512, unsigned)
 
-/* ---- to bytes ---------------------------------------------------------------------------------------------- */
+/* ---- copy -------------------------------------------------------------------------------------------------- */
 
 TESELA__INLINE uint64_t first_lanes(int64_t n) { return n >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1; }
+
+/* Up to 8 bits within a byte of dst. */
+TESELA__INLINE void copy_few_bits(unsigned char *dst, int64_t to, const unsigned char *src, int64_t from, int64_t n) {
+  unsigned bits = (unsigned)src[0] >> from;
+  if (from + n > 8) bits |= (unsigned)src[1] << (8 - from);
+  const unsigned mask = (0xffu >> (8 - n)) << to;
+  *dst = (unsigned char)((*dst & ~mask) | (bits << to & mask));
+}
+
+/* Whole bytes, n of them, from bit `at` of src on: each is of two bytes of src, from the vector there and the one a byte later. */
+TARGET TESELA__INLINE void shift_bytes_avx512(unsigned char *dst, const unsigned char *src, int64_t at, int64_t n) {
+  const __m128i down = _mm_cvtsi64_si128(at), up = _mm_cvtsi64_si128(8 - at);
+  const __m512i low = _mm512_set1_epi8((char)(0xff >> at));
+  for (; n > 0; n -= 64, dst += 64, src += 64) {
+    const uint64_t lanes = first_lanes(n);
+    const __m512i here = _mm512_srl_epi16(_mm512_maskz_loadu_epi8(lanes, src), down);
+    const __m512i next = _mm512_sll_epi16(_mm512_maskz_loadu_epi8(lanes, src + 1), up);
+    const __m512i out = _mm512_ternarylogic_epi64(low, here, next, 0xca); /* low ? here : next */
+    if (n >= 64)
+      _mm512_storeu_si512(dst, out);
+    else
+      _mm512_mask_storeu_epi8(dst, lanes, out);
+  }
+}
+
+TARGET TESELA__INLINE void copy_bytes_avx512(unsigned char *dst, const unsigned char *src, int64_t n) {
+  for (; n >= 64; n -= 64, dst += 64, src += 64) _mm512_storeu_si512(dst, _mm512_loadu_si512(src));
+  if (n > 0) _mm512_mask_storeu_epi8(dst, first_lanes(n), _mm512_maskz_loadu_epi8(first_lanes(n), src));
+}
+
+TARGET void tesela__k_copy_bits_avx512(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
+                                       const unsigned char *src, const int64_t *src_off, int64_t count) {
+  for (int64_t i = 0; i < count; i++) {
+    int64_t to = dst_off[i], from = src_off[i], n = rows->n;
+    if (to & 7) {
+      const int64_t head = tesela__min(n, 8 - (to & 7));
+      copy_few_bits(dst + (to >> 3), to & 7, src + (from >> 3), from & 7, head);
+      to += head, from += head, n -= head;
+    }
+    unsigned char *out = dst + (to >> 3);
+    const unsigned char *in = src + (from >> 3);
+    if (from & 7)
+      shift_bytes_avx512(out, in, from & 7, n >> 3);
+    else
+      copy_bytes_avx512(out, in, n >> 3);
+    if (n & 7) copy_few_bits(out + (n >> 3), 0, in + (n >> 3), from & 7, n & 7);
+  }
+}
+
+/* ---- to bytes ---------------------------------------------------------------------------------------------- */
 
 /* Byte b of a vector is byte b / 8 * width + b % 8: each 8 bytes begin with 8 elements. */
 #define SPREAD(p, width, unused) (char)((p) / 8 * (width) + (p) % 8)

@@ -75,10 +75,45 @@ static int32_t any_loop(const tesela__bits_fit *fit) {
   return found;
 }
 
+/* Divide loops into equal parts. */
+static void even_out(tesela__bits_fit *fit) {
+  fit->elements = 1;
+  for (int32_t i = 0; i < fit->box->n_loops; i++) {
+    const int64_t n = fit->box->loop[i].n;
+    fit->chunk[i] = tesela__ceil_div(n, tesela__ceil_div(n, fit->chunk[i]));
+    fit->elements *= fit->chunk[i];
+  }
+}
+
+enum { LEAST_BLOCK = 64 }; /* elements of each side of a transpose of bits */
+
+static int64_t whole_blocks(int64_t n) { return tesela__ceil_div(n, LEAST_BLOCK) * LEAST_BLOCK; }
+
+/* A transpose with long loops on both sides stays in bits. */
+static bool fit_blocks(tesela__bits_fit *fit) {
+  const int32_t a = continuing_loop(fit->box, true, 0, fit->bits), b = continuing_loop(fit->box, false, 0, fit->bits);
+  if (a < 0 || b < 0 || a == b) return false;
+  const int64_t na = fit->box->loop[a].n, nb = fit->box->loop[b].n, most = fit->most * 8 / fit->bits;
+  if (na < LEAST_BLOCK || nb < LEAST_BLOCK || fit->box->loop[a].ds == fit->bits) return false;
+  int64_t side = LEAST_BLOCK;
+  while (4 * side * side <= most) side *= 2;
+  fit->chunk[a] = tesela__min(na, most / side / side * side);
+  fit->chunk[b] = tesela__min(nb, most / whole_blocks(fit->chunk[a]));
+  if (fit->chunk[b] < side) fit->chunk[a] = tesela__min(na, most / whole_blocks(fit->chunk[b]));
+  even_out(fit);
+  fit->blocks = true;
+  fit->a = a;
+  fit->b = b;
+  fit->in = fit->chunk[a];
+  fit->out = fit->chunk[b];
+  return true;
+}
+
 void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__box *box, int32_t bits, int64_t most) {
   bits_run in, out;
   *fit = (tesela__bits_fit){.box = box, .bits = bits, .most = most, .elements = 1};
   for (int32_t i = 0; i < box->n_loops; i++) fit->chunk[i] = 1;
+  if (fit_blocks(fit)) return;
   for (bool grows = true; grows;) {
     find_run(fit, true, &in);
     find_run(fit, false, &out);
@@ -86,8 +121,7 @@ void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__box *box, int32_
     grows = lengthen(fit, first_in ? in.next : out.next) || lengthen(fit, first_in ? out.next : in.next);
   }
   while (fit->elements < ENOUGH_ELEMENTS && in.next < 0 && out.next < 0 && lengthen(fit, any_loop(fit))) continue;
-  for (int32_t i = 0; i < box->n_loops; i++) /* equal parts */
-    fit->chunk[i] = tesela__ceil_div(box->loop[i].n, tesela__ceil_div(box->loop[i].n, fit->chunk[i]));
+  even_out(fit);
   find_run(fit, true, &in);
   find_run(fit, false, &out);
   fit->in = in.elements;
@@ -95,6 +129,15 @@ void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__box *box, int32_
 }
 
 /* ---- its sides --------------------------------------------------------------------------------------------- */
+
+/* The loop `i` of a tile on one side. */
+static tesela__bits_loop loop_of(const tesela__bits_fit *fit, int32_t i, bool src, int64_t buffer) {
+  const tesela__loop *l = &fit->box->loop[i];
+  tesela__bits_loop loop = {fit->chunk[i], src ? l->ss : l->ds, buffer, -1};
+  for (int32_t c = 0; c < fit->n_cuts; c++)
+    if (fit->cut[c] == i) loop.cut = c;
+  return loop;
+}
 
 /* Set the loops of a side, those of the run first, then by increasing steps; the buffer has the elements in this order. `step`: the
  * steps of each loop in the buffer. */
@@ -114,10 +157,7 @@ static void set_side(const tesela__bits_fit *fit, bool src, tesela__bits_side *s
     if (k < run.n) next = run.loop[k];
     if (next < 0) break;
     seen |= (uint64_t)1 << next;
-    const tesela__loop *l = &fit->box->loop[next];
-    tesela__bits_loop loop = {fit->chunk[next], src ? l->ss : l->ds, elements, -1};
-    for (int32_t c = 0; c < fit->n_cuts; c++)
-      if (fit->cut[c] == next) loop.cut = c;
+    const tesela__bits_loop loop = loop_of(fit, next, src, elements);
     step[next] = elements;
     if (k < run.n - 1)
       side->unit *= loop.n;
@@ -130,16 +170,30 @@ static void set_side(const tesela__bits_fit *fit, bool src, tesela__bits_side *s
   if (run.n == 0) side->run = (tesela__bits_loop){1, 0, 0, -1};
 }
 
-void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesela__box *bytes) {
+/* Rows of bits that begin at bytes on both sides. */
+static void set_blocks(const tesela__bits_fit *fit, tesela__bits_tile *tile, tesela__box *inner) {
+  const int64_t bits = fit->bits, na = whole_blocks(fit->chunk[fit->a]), nb = whole_blocks(fit->chunk[fit->b]);
+  tile->in = (tesela__bits_side){bits, loop_of(fit, fit->a, true, 0), 1, {loop_of(fit, fit->b, true, na * bits)}};
+  tile->out = (tesela__bits_side){bits, loop_of(fit, fit->b, false, 0), 1, {loop_of(fit, fit->a, false, nb * bits)}};
+  tesela__box_add(inner, na, bits, nb * bits);
+  tesela__box_add(inner, nb, na * bits, bits);
+}
+
+void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesela__box *inner) {
   int64_t in[TESELA__MAX_LOOPS], out[TESELA__MAX_LOOPS];
+  *inner = (tesela__box){.n_loops = 0};
   fit->n_cuts = 0;
   for (int32_t i = 0; i < fit->box->n_loops; i++)
     if (fit->chunk[i] > 1 && fit->chunk[i] < fit->box->loop[i].n) fit->cut[fit->n_cuts++] = i;
+  if (fit->blocks) {
+    set_blocks(fit, tile, inner);
+    return;
+  }
   set_side(fit, true, &tile->in, in);
   set_side(fit, false, &tile->out, out);
-  *bytes = (tesela__box){.n_loops = 0};
-  for (int32_t i = 0; i < fit->box->n_loops; i++) tesela__box_add(bytes, fit->chunk[i], in[i] * 8, out[i] * 8);
-  tesela__box_simplify(bytes);
+  for (int32_t i = 0; i < fit->box->n_loops; i++)
+    tesela__box_add(inner, fit->chunk[i], in[i] * 8, out[i] * 8);
+  tesela__box_simplify(inner);
 }
 
 /* ---- running ----------------------------------------------------------------------------------------------- */

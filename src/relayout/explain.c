@@ -11,8 +11,7 @@ static void put_loops(tesela__sink *sink, const tesela_plan *plan) {
 
 /* ", runs of 100 to runs of 256" */
 static void put_bits_tile(tesela__sink *sink, const tesela__bits_tile *tile) {
-  tesela__putf(sink, ", runs of %" PRId64 " to runs of %" PRId64, tile->in.unit * tile->in.run.n,
-               tile->out.unit * tile->out.run.n);
+  tesela__putf(sink, ", runs of %" PRId64 " to runs of %" PRId64, tile->in_run, tile->out_run);
 }
 
 static void put_extent_of_tile(tesela__sink *sink, const tesela_plan *plan, const tesela__piece *piece) {
@@ -66,8 +65,8 @@ static void put_runs(tesela__sink *sink, const tesela_plan *plan, const tesela__
   int64_t runs = (int64_t)piece->na * piece->nb;
   if (piece->bits_tile) {
     const tesela__bits_tile *tile = &plan->bits_tile[piece->bits_tile - 1];
-    tesela__putf(sink, "from runs of %" PRId64 " to runs of %" PRId64 " elements, as bytes",
-                 tile->in.unit * tile->in.run.n, tile->out.unit * tile->out.run.n);
+    tesela__putf(sink, "from runs of %" PRId64 " to runs of %" PRId64 " elements, as %s", tile->in_run, tile->out_run,
+                 tile->inner.group > 1 ? "bits" : "bytes");
     return;
   }
   if (piece->transpose_fn) {

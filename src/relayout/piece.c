@@ -290,17 +290,29 @@ static tesela_status set_bits_tile(tesela__builder *b, tesela_error *err) {
   if (!grown) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a tile of the plan");
   tesela__bits_tile *tile = &plan->bits_tile[plan->n_bits_tiles++];
   *tile = (tesela__bits_tile){.inner = {.fill = false}};
-  tesela__box bytes;
-  tesela__bits_set_tile(&b->bits, tile, &bytes);
-  const tesela__kernel *unpack = tesela__kernel_for(b->job, TESELA__K_UNPACK, b->job->src_bits, 0);
-  const tesela__kernel *pack = tesela__kernel_for(b->job, TESELA__K_PACK, b->job->dst_bits, 0);
+  tesela__box inner;
+  tesela__bits_set_tile(&b->bits, tile, &inner);
+  const tesela__bits_fit *fit = &b->bits;
+  const tesela__kernel *unpack, *pack;
+  tesela__job job = {.plan = plan, .box = &inner, .random = b->job->random, .group = 1};
+  if (fit->blocks) {
+    unpack = pack = tesela__kernel_for(b->job, TESELA__K_COPY_BITS, 0, 0);
+    job.src_bits = job.dst_bits = job.ws = job.wd = fit->bits;
+    job.bitwise = true;
+    tesela__set_units_of_bits(&job);
+  } else {
+    unpack = tesela__kernel_for(b->job, TESELA__K_UNPACK, fit->bits, 0);
+    pack = tesela__kernel_for(b->job, TESELA__K_PACK, fit->bits, 0);
+    job.ws = job.wd = 8;
+    tesela__set_units_of_bytes(&job);
+  }
   tile->unpack = (tesela__rows_fn *)unpack->fn;
   tile->pack = (tesela__rows_fn *)pack->fn;
-  tesela__job job = {.plan = plan, .box = &bytes, .random = b->job->random, .group = 1, .ws = 8, .wd = 8};
+  tile->in_run = fit->in;
+  tile->out_run = fit->out;
   tesela__verdict verdict[TESELA__N_SOLVERS] = {{0}};
   const bool stream = plan->stream;
   plan->stream = false; /* the buffers are in the cache */
-  tesela__set_units_of_bytes(&job);
   const tesela_solver solver = tesela__choose_solver(&job, verdict);
   tesela_status status = make_piece(&job, solver, &tile->inner, err);
   plan->stream = stream;

@@ -187,7 +187,8 @@ typedef struct tesela__piece {
   tesela__level level[TESELA__MAX_LOOPS + 3];
 } tesela__piece;
 
-/* One side of a tile of elements below 8 bits: loops with their steps in memory, in bits, and in the buffer, in bytes. */
+/* One side of a tile of elements below 8 bits: loops with their steps in memory, in bits, and in the buffer: in
+ * bytes, one for each element; or in bits, if the tile is of blocks, whose rows begin at bytes. */
 enum { TESELA__BITS_LOOPS = 16, TESELA__BITS_ELEMENTS = 32 << 10 /* of a tile, most */ };
 typedef struct tesela__bits_loop {
   int64_t n, memory, buffer;
@@ -195,15 +196,16 @@ typedef struct tesela__bits_loop {
 } tesela__bits_loop;
 
 typedef struct tesela__bits_side {
-  int64_t unit;          /* elements of a step of the run */
+  int64_t unit;          /* elements (of blocks: bits) of a step of the run */
   tesela__bits_loop run; /* elements that are contiguous in memory and in the buffer */
   int32_t n_loops;
   tesela__bits_loop loop[TESELA__BITS_LOOPS];
 } tesela__bits_side;
 
 typedef struct tesela__bits_tile {
+  int64_t in_run, out_run; /* elements of full runs */
   tesela__bits_side in, out;
-  tesela__rows_fn *unpack, *pack;
+  tesela__rows_fn *unpack, *pack; /* of blocks: both copy bits */
   tesela__piece inner; /* from the buffer of src to that of dst */
 } tesela__bits_tile;
 

@@ -106,7 +106,7 @@ static void take_near(tesela__job *job) {
 }
 
 /* For equal widths below 8 bits: bytes that stay together, or blocks of m rows of m elements. */
-static void set_units_of_bits(tesela__job *job) {
+void tesela__set_units_of_bits(tesela__job *job) {
   tesela__box *box = job->box;
   int32_t bits = job->plan->dst.bits, m = 8 / bits;
   find_loops(job);
@@ -175,7 +175,7 @@ void tesela__set_units(tesela__job *job) {
   } else if (!job->fill && wants_bits(job)) {
     find_loops(job);
   } else if (job->fill || dst_bits == src_bits) {
-    set_units_of_bits(job);
+    tesela__set_units_of_bits(job);
     if (!job->bitwise && job->group == 1) {
       widen(job);
       find_loops(job);

@@ -48,6 +48,8 @@ tesela_status tesela__take_padding(tesela__job *job, uint64_t row_loops, int64_t
 /* Set the units, the element and the special loops of a job whose box counts in bits. relayout_units.c */
 void tesela__set_units(tesela__job *job);
 
+/* The same for equal widths below 8 bits, in blocks where that is possible. */
+void tesela__set_units_of_bits(tesela__job *job);
 /* The same for bytes, whatever the plan's elements are. */
 void tesela__set_units_of_bytes(tesela__job *job);
 
@@ -90,12 +92,14 @@ typedef struct tesela__bits_fit {
   int64_t in, out;        /* elements of its runs on both sides */
   int64_t chunk[TESELA__MAX_LOOPS];
   int32_t n_cuts, cut[3]; /* loops of which the tile has a part */
+  bool blocks;            /* loops a and b, contiguous on src and on dst, are transposed as bits */
+  int32_t a, b;
 } tesela__bits_fit;
 
 /* Choose the tile. bits_tile.c */
 void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__box *box, int32_t bits, int64_t most);
-/* Set the sides of a tile and the box that moves its bytes, in bits. */
-void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesela__box *bytes);
+/* Set the sides of a tile and the box that moves it from one buffer to the other, in bits. */
+void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesela__box *inner);
 
 typedef struct tesela__builder {
   const tesela__job *job;
