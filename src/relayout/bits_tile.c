@@ -198,17 +198,39 @@ void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesel
 
 /* ---- running ----------------------------------------------------------------------------------------------- */
 
-/* Move the runs of one side with a kernel, the values of cut loops below `count`. `memory`: the first bit of the tile. */
-static void move_runs(const tesela__bits_side *side, const int64_t *count, tesela__rows_fn *move, bool in,
-                      unsigned char *to, const unsigned char *from, int64_t memory) {
-  enum { SOME = 64 };
-  int64_t at[TESELA__BITS_LOOPS] = {0}, n[TESELA__BITS_LOOPS], buffer = 0, bits[SOME], bytes[SOME];
+/* Moves runs between memory and a buffer. */
+typedef struct bits_move {
+  const tesela__bits_side *side;
+  tesela__rows_fn *move;
+  bool in; /* from memory to the buffer */
+  unsigned char *to;
+  const unsigned char *from, *next; /* next: the memory of the next tile, to prefetch; or NULL */
+  int64_t lines;                    /* of a run, to prefetch */
+  tesela__rows rows;
+} bits_move;
+
+static void prefetch_runs(const bits_move *m, const int64_t *bits, int64_t n) {
+  for (int64_t k = 0; k < n && m->next; k++)
+    for (int64_t line = 0; line < m->lines; line++) {
+      const unsigned char *at = m->next + (bits[k] >> 3) + line * TESELA__LINE;
+      if (m->in)
+        __builtin_prefetch(at, 0, 2);
+      else
+        __builtin_prefetch(at, 1, 2);
+    }
+}
+
+/* Move all runs, the values of cut loops below `count`. `memory`: the first bit of the tile. */
+static void move_runs(bits_move *m, const int64_t *count, int32_t bits_of_unit, int64_t memory) {
+  enum { SOME = 16, MOST_LINES = 4 };
+  const tesela__bits_side *side = m->side;
   const tesela__bits_loop *run = &side->run;
-  const tesela__rows rows = {.n = side->unit * (run->cut < 0 ? run->n : count[run->cut]), .k = 1};
+  int64_t at[TESELA__BITS_LOOPS] = {0}, n[TESELA__BITS_LOOPS], buffer = 0, bits[SOME], bytes[SOME], k = 0;
+  m->rows = (tesela__rows){.n = side->unit * (run->cut < 0 ? run->n : count[run->cut]), .k = 1};
+  m->lines = tesela__min(MOST_LINES, m->rows.n * bits_of_unit / (8 * TESELA__LINE) + 1);
   for (int32_t i = 0; i < side->n_loops; i++)
     n[i] = side->loop[i].cut < 0 ? side->loop[i].n : count[side->loop[i].cut];
-  int32_t level = 0;
-  for (int64_t k = 0; level <= side->n_loops;) {
+  for (int32_t level = 0; level < tesela__max(1, side->n_loops);) {
     bits[k] = memory;
     bytes[k++] = buffer;
     for (level = 0; level < side->n_loops; level++) {
@@ -220,9 +242,11 @@ static void move_runs(const tesela__bits_side *side, const int64_t *count, tesel
       buffer -= n[level] * l->buffer;
       at[level] = 0;
     }
-    if (level == side->n_loops) level++;
-    if (k < SOME && level <= side->n_loops) continue;
-    move(&rows, to, in ? bytes : bits, from, in ? bits : bytes, k);
+    const bool last = level == side->n_loops;
+    if (last) level = TESELA__BITS_LOOPS;
+    if (k < SOME && !last) continue;
+    prefetch_runs(m, bits, k);
+    m->move(&m->rows, m->to, m->in ? bytes : bits, m->from, m->in ? bits : bytes, k);
     k = 0;
   }
 }
@@ -230,7 +254,10 @@ static void move_runs(const tesela__bits_side *side, const int64_t *count, tesel
 void tesela__bits_tile_run(tesela__worker *w, const tesela__tile *tile) {
   const tesela__bits_tile *bits = &w->plan->bits_tile[w->piece->bits_tile - 1];
   const int64_t count[3] = {tile->na, tile->nb, tile->run};
-  move_runs(&bits->in, count, bits->unpack, true, w->stage, tile->src, tile->src_bit);
+  const int32_t unit = bits->inner.group > 1 ? 1 : w->piece->dst_bits;
+  bits_move in = {&bits->in, bits->unpack, true, w->stage, tile->src, tile->next_src, 0, {0}};
+  bits_move out = {&bits->out, bits->pack, false, tile->dst, w->pack, tile->next_dst, 0, {0}};
+  move_runs(&in, count, unit, tile->src_bit);
   tesela__run_inner(w, &bits->inner, w->pack, w->stage);
-  move_runs(&bits->out, count, bits->pack, false, tile->dst, w->pack, tile->dst_bit);
+  move_runs(&out, count, unit, tile->dst_bit);
 }

@@ -28,6 +28,8 @@ typedef struct tesela__tile {
   const unsigned char *src;
   int64_t dst_bit, src_bit; /* of bitwise pieces: added to dst and src, 0..7 */
   int64_t na, nb, run;
+  unsigned char *next_dst; /* of pieces with bits_tile: where the next tile begins, or NULL */
+  const unsigned char *next_src;
   bool begins, ends; /* of carried pieces: nothing is carried in; nothing is carried out */
 } tesela__tile;
 
