@@ -179,12 +179,26 @@ static void set_blocks(const tesela__bits_fit *fit, tesela__bits_tile *tile, tes
   tesela__box_add(inner, nb, na * bits, bits);
 }
 
+/* The cut loops, those with the most tiles first: lines of which a tile has a part are in the cache for the next part. */
+static void find_cuts(tesela__bits_fit *fit) {
+  fit->n_cuts = 0;
+  for (int32_t i = 0; i < fit->box->n_loops; i++) {
+    const int64_t tiles = tesela__ceil_div(fit->box->loop[i].n, fit->chunk[i]);
+    if (fit->chunk[i] == 1 || tiles == 1) continue;
+    int32_t k = fit->n_cuts++;
+    for (; k > 0; k--) {
+      const int32_t other = fit->cut[k - 1];
+      if (tesela__ceil_div(fit->box->loop[other].n, fit->chunk[other]) >= tiles) break;
+      fit->cut[k] = other;
+    }
+    fit->cut[k] = i;
+  }
+}
+
 void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesela__box *inner) {
   int64_t in[TESELA__MAX_LOOPS], out[TESELA__MAX_LOOPS];
   *inner = (tesela__box){.n_loops = 0};
-  fit->n_cuts = 0;
-  for (int32_t i = 0; i < fit->box->n_loops; i++)
-    if (fit->chunk[i] > 1 && fit->chunk[i] < fit->box->loop[i].n) fit->cut[fit->n_cuts++] = i;
+  find_cuts(fit);
   if (fit->blocks) {
     set_blocks(fit, tile, inner);
     return;
@@ -205,29 +219,33 @@ typedef struct bits_move {
   bool in; /* from memory to the buffer */
   unsigned char *to;
   const unsigned char *from, *next; /* next: the memory of the next tile, to prefetch; or NULL */
-  int64_t lines;                    /* of a run, to prefetch */
+  int64_t bytes;                    /* of a run in memory */
   tesela__rows rows;
 } bits_move;
 
-static void prefetch_runs(const bits_move *m, const int64_t *bits, int64_t n) {
-  for (int64_t k = 0; k < n && m->next; k++)
-    for (int64_t line = 0; line < m->lines; line++) {
-      const unsigned char *at = m->next + (bits[k] >> 3) + line * TESELA__LINE;
+/* Prefetch the lines of n runs of the next tile, the first few of long ones. Inlined: gcc removes calls of a function that does no more. */
+TESELA__INLINE void prefetch_runs(const bits_move *m, const int64_t *bits, int64_t n) {
+  enum { MOST_LINES = 4 };
+  for (int64_t k = 0; k < n && m->next; k++) {
+    const uintptr_t line = TESELA__LINE, first = (uintptr_t)(m->next + (bits[k] >> 3));
+    const uintptr_t last = first + (uintptr_t)tesela__min(m->bytes, (MOST_LINES - 1) * TESELA__LINE);
+    for (uintptr_t at = first / line * line; at <= last; at += line) {
       if (m->in)
-        __builtin_prefetch(at, 0, 2);
+        __builtin_prefetch((const void *)at, 0, 2);
       else
-        __builtin_prefetch(at, 1, 2);
+        __builtin_prefetch((const void *)at, 1, 2);
     }
+  }
 }
 
 /* Move all runs, the values of cut loops below `count`. `memory`: the first bit of the tile. */
 static void move_runs(bits_move *m, const int64_t *count, int32_t bits_of_unit, int64_t memory) {
-  enum { SOME = 16, MOST_LINES = 4 };
+  enum { SOME = 64 };
   const tesela__bits_side *side = m->side;
   const tesela__bits_loop *run = &side->run;
   int64_t at[TESELA__BITS_LOOPS] = {0}, n[TESELA__BITS_LOOPS], buffer = 0, bits[SOME], bytes[SOME], k = 0;
   m->rows = (tesela__rows){.n = side->unit * (run->cut < 0 ? run->n : count[run->cut]), .k = 1};
-  m->lines = tesela__min(MOST_LINES, m->rows.n * bits_of_unit / (8 * TESELA__LINE) + 1);
+  m->bytes = m->rows.n * bits_of_unit / 8;
   for (int32_t i = 0; i < side->n_loops; i++)
     n[i] = side->loop[i].cut < 0 ? side->loop[i].n : count[side->loop[i].cut];
   for (int32_t level = 0; level < tesela__max(1, side->n_loops);) {
