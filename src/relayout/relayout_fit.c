@@ -289,14 +289,21 @@ static void set_most_packed(tesela__builder *b, int32_t m) {
 }
 
 /* Blocks of bits with few elements on one side, dense with the other, as (8,1) packs of nibbles: weave their bytes. */
+static bool weaves_bits(const tesela__job *job, bool out) {
+  enum { MOST_STREAMS = 16 };
+  const tesela__loop *a = &job->box->loop[job->a], *b = &job->box->loop[job->b];
+  return out ? b->n <= MOST_STREAMS && a->ds * 8 == b->n * job->dst_bits
+             : a->n <= MOST_STREAMS && b->ss * 8 == a->n * job->dst_bits;
+}
+
+bool tesela__is_woven_bits(const tesela__job *job) { return weaves_bits(job, true) || weaves_bits(job, false); }
+
 static bool start_woven_bits(tesela__builder *b) {
-  enum { MOST_STREAMS = 16, WOVEN = 1024 };
+  enum { WOVEN = 1024 };
   const tesela__job *job = b->job;
-  tesela__loop a_loop = job->box->loop[job->a], b_loop = job->box->loop[job->b];
-  int64_t bits = job->dst_bits;
-  bool out = b_loop.n <= MOST_STREAMS && a_loop.ds * 8 == b_loop.n * bits;
-  bool in = a_loop.n <= MOST_STREAMS && b_loop.ss * 8 == a_loop.n * bits;
-  if (!out && !in) return false;
+  const tesela__loop a_loop = job->box->loop[job->a], b_loop = job->box->loop[job->b];
+  const bool out = weaves_bits(job, true);
+  if (!tesela__is_woven_bits(job)) return false;
   int64_t k = out ? b_loop.n : a_loop.n;
   const tesela__kernel *kernel =
       tesela__kernel_for(job, out ? TESELA__K_INTERLEAVE : TESELA__K_DEINTERLEAVE, 1, k);

@@ -142,6 +142,20 @@ static void set_units_of_conversion(tesela__job *job) {
   job->bitwise = false;
 }
 
+/* Blocks of whole bytes, where tiles in buffers are not better. */
+static void choose_blocks(tesela__job *job) {
+  tesela__box bits = *job->box;
+  tesela__job tiles = *job;
+  tesela__set_units_of_bits(job);
+  if (job->group == 1) return;
+  tiles.box = &bits;
+  find_loops(&tiles);
+  if (job->random ? tesela__random(job->random) % 2 : tesela__bits_cost(job) <= tesela__bits_cost(&tiles)) return;
+  *job->box = bits;
+  tiles.box = job->box;
+  *job = tiles;
+}
+
 /* Is a copy of single bits requested? */
 static bool wants_bits(const tesela__job *job) {
   return tesela__wanted(job->plan) == TESELA_SOLVER_STRIDED ||
@@ -175,7 +189,7 @@ void tesela__set_units(tesela__job *job) {
   } else if (!job->fill && wants_bits(job)) {
     find_loops(job);
   } else if (job->fill || dst_bits == src_bits) {
-    tesela__set_units_of_bits(job);
+    choose_blocks(job);
     if (!job->bitwise && job->group == 1) {
       widen(job);
       find_loops(job);

@@ -64,6 +64,9 @@ static inline tesela_solver tesela__wanted(const tesela_plan *plan) {
   return plan->options.solver != TESELA_SOLVER_ANY ? plan->options.solver : plan->tuning.solver;
 }
 
+/* What BITS costs, where it applies. */
+float tesela__bits_cost(const tesela__job *job);
+
 /* Make a piece with a solver that applies. piece.c. TESELA_E_MEMORY. */
 tesela_status tesela__piece_build(const tesela__job *job, tesela_solver solver, tesela_error *err);
 
@@ -126,6 +129,9 @@ static inline bool tesela__writes_runs(const tesela__piece *piece) {
 /* Bytes of dst that all entries of side B and of the first a_loops loops of side A cover without a gap, in whole tiles and in
  * the last ones of cut loops; 0 if they leave gaps. relayout_fit.c */
 int64_t tesela__dense_bytes(const tesela__builder *b, int32_t a_loops);
+
+/* Are the bytes of blocks of bits woven? relayout_fit.c */
+bool tesela__is_woven_bits(const tesela__job *job);
 
 /* Choose kernel, run and tile. relayout_fit.c */
 void tesela__fit_tile(tesela__builder *b, tesela_solver solver);

@@ -53,12 +53,17 @@ static void tile_bits(const tesela__worker *w, const tesela__tile *tile) {
   rows.stream = false;
   for (size_t i = 0; i < sizeof pattern && piece->fill; i += 16)
     memcpy(pattern + i, w->plan->fill_pattern, 16);
+  const unsigned char *src = piece->fill ? pattern : tile->src;
+  int64_t to[TESELA__LINE], from[TESELA__LINE] = {0}, k = 0;
   for (int64_t a = 0; a < tile->na; a++)
     for (int64_t b = 0; b < tile->nb; b++) {
-      int64_t to = tile->dst_bit + table[piece->da + a] + table[piece->db + b];
-      int64_t from = piece->fill ? 0 : tile->src_bit + table[piece->sa + a] + table[piece->sb + b];
-      piece->rows_fn(&rows, tile->dst, &to, piece->fill ? pattern : tile->src, &from, 1);
+      to[k] = tile->dst_bit + table[piece->da + a] + table[piece->db + b];
+      if (!piece->fill) from[k] = tile->src_bit + table[piece->sa + a] + table[piece->sb + b];
+      if (++k < TESELA__LINE) continue;
+      piece->rows_fn(&rows, tile->dst, to, src, from, k);
+      k = 0;
     }
+  if (k > 0) piece->rows_fn(&rows, tile->dst, to, src, from, k);
 }
 
 /* Convert strided elements. */
