@@ -75,17 +75,20 @@ static int32_t any_loop(const tesela__bits_fit *fit) {
   return found;
 }
 
-/* Divide loops into equal parts. */
+enum { LEAST_BLOCK = 64 }; /* elements of each side of a transpose of bits */
+
+/* Divide loops into equal parts; long ones into whole blocks and a rest. */
 static void even_out(tesela__bits_fit *fit) {
   fit->elements = 1;
   for (int32_t i = 0; i < fit->box->n_loops; i++) {
     const int64_t n = fit->box->loop[i].n;
-    fit->chunk[i] = tesela__ceil_div(n, tesela__ceil_div(n, fit->chunk[i]));
+    if (fit->chunk[i] >= LEAST_BLOCK && n >= 4 * fit->chunk[i])
+      fit->chunk[i] -= fit->chunk[i] % LEAST_BLOCK;
+    else
+      fit->chunk[i] = tesela__ceil_div(n, tesela__ceil_div(n, fit->chunk[i]));
     fit->elements *= fit->chunk[i];
   }
 }
-
-enum { LEAST_BLOCK = 64 }; /* elements of each side of a transpose of bits */
 
 static int64_t whole_blocks(int64_t n) { return tesela__ceil_div(n, LEAST_BLOCK) * LEAST_BLOCK; }
 
@@ -238,6 +241,12 @@ TESELA__INLINE void prefetch_runs(const bits_move *m, const int64_t *bits, int64
   }
 }
 
+static int64_t move_some(const bits_move *m, const int64_t *bits, const int64_t *bytes, int64_t n) {
+  prefetch_runs(m, bits, n);
+  m->move(&m->rows, m->to, m->in ? bytes : bits, m->from, m->in ? bits : bytes, n);
+  return 0;
+}
+
 /* Move all runs, the values of cut loops below `count`. `memory`: the first bit of the tile. */
 static void move_runs(bits_move *m, const int64_t *count, int32_t bits_of_unit, int64_t memory) {
   enum { SOME = 64 };
@@ -248,10 +257,16 @@ static void move_runs(bits_move *m, const int64_t *count, int32_t bits_of_unit, 
   m->bytes = m->rows.n * bits_of_unit / 8;
   for (int32_t i = 0; i < side->n_loops; i++)
     n[i] = side->loop[i].cut < 0 ? side->loop[i].n : count[side->loop[i].cut];
-  for (int32_t level = 0; level < tesela__max(1, side->n_loops);) {
-    bits[k] = memory;
-    bytes[k++] = buffer;
-    for (level = 0; level < side->n_loops; level++) {
+  const tesela__bits_loop inner = side->n_loops ? side->loop[0] : (tesela__bits_loop){1, 0, 0, -1};
+  const int64_t inner_n = side->n_loops ? n[0] : 1;
+  for (;;) {
+    int32_t level = 1;
+    for (int64_t i = 0; i < inner_n; i++) {
+      bits[k] = memory + i * inner.memory;
+      bytes[k] = buffer + i * inner.buffer;
+      if (++k == SOME) k = move_some(m, bits, bytes, k);
+    }
+    for (; level < side->n_loops; level++) {
       const tesela__bits_loop *l = &side->loop[level];
       memory += l->memory;
       buffer += l->buffer;
@@ -260,13 +275,9 @@ static void move_runs(bits_move *m, const int64_t *count, int32_t bits_of_unit, 
       buffer -= n[level] * l->buffer;
       at[level] = 0;
     }
-    const bool last = level == side->n_loops;
-    if (last) level = TESELA__BITS_LOOPS;
-    if (k < SOME && !last) continue;
-    prefetch_runs(m, bits, k);
-    m->move(&m->rows, m->to, m->in ? bytes : bits, m->from, m->in ? bits : bytes, k);
-    k = 0;
+    if (level >= side->n_loops) break;
   }
+  if (k > 0) move_some(m, bits, bytes, k);
 }
 
 void tesela__bits_tile_run(tesela__worker *w, const tesela__tile *tile) {
