@@ -23,25 +23,53 @@ TESELA__INLINE void copy_few_bits(unsigned char *dst, int64_t to, const unsigned
   *dst = (unsigned char)((*dst & ~mask) | (bits << to & mask));
 }
 
-/* Whole bytes, n of them, from bit `at` of src on: each is of two bytes of src, from the vector there and the one a byte later. */
+/* Bytes from bit `at` of src on, 1 to 7: each is of two bytes of src, from the vector there and the one a byte later. Stores have no
+ * masks: a load of a byte within the reach of a masked store waits for it, and the ends of rows are loaded. */
+#define SHIFT_BYTES(bits, name)                                                                              \
+  TARGET TESELA__INLINE void shift##bits(unsigned char *dst, const unsigned char *src, int64_t at) {         \
+    const __m128i down = _mm_cvtsi64_si128(at), up = _mm_cvtsi64_si128(8 - at);                              \
+    const __m##bits##i low = name##_set1_epi8((char)(0xff >> at));                                           \
+    const __m##bits##i here = name##_srl_epi16(name##_loadu_si##bits((const void *)src), down);              \
+    const __m##bits##i next = name##_sll_epi16(name##_loadu_si##bits((const void *)(src + 1)), up);          \
+    name##_storeu_si##bits((void *)dst, name##_ternarylogic_epi64(low, here, next, 0xca)); /* low ? here : next */ \
+  }
+SHIFT_BYTES(128, _mm)
+SHIFT_BYTES(256, _mm256)
+SHIFT_BYTES(512, _mm512)
+#undef SHIFT_BYTES
+
+TESELA__INLINE void shift64(unsigned char *dst, const unsigned char *src, int64_t at) {
+  tesela__store_bits(dst, tesela__load_bits(src) >> at | (uint64_t)src[8] << (64 - at));
+}
+
+TESELA__INLINE void shift32(unsigned char *dst, const unsigned char *src, int64_t at) {
+  uint32_t word;
+  memcpy(&word, src, 4);
+  word = word >> at | (uint32_t)src[4] << (32 - at);
+  memcpy(dst, &word, 4);
+}
+
+/* n >= 0 bytes; the last step overlaps the one before it. */
 TARGET TESELA__INLINE void shift_bytes_avx512(unsigned char *dst, const unsigned char *src, int64_t at, int64_t n) {
-  const __m128i down = _mm_cvtsi64_si128(at), up = _mm_cvtsi64_si128(8 - at);
-  const __m512i low = _mm512_set1_epi8((char)(0xff >> at));
-  for (; n > 0; n -= 64, dst += 64, src += 64) {
-    const uint64_t lanes = first_lanes(n);
-    const __m512i here = _mm512_srl_epi16(_mm512_maskz_loadu_epi8(lanes, src), down);
-    const __m512i next = _mm512_sll_epi16(_mm512_maskz_loadu_epi8(lanes, src + 1), up);
-    const __m512i out = _mm512_ternarylogic_epi64(low, here, next, 0xca); /* low ? here : next */
-    if (n >= 64)
-      _mm512_storeu_si512(dst, out);
-    else
-      _mm512_mask_storeu_epi8(dst, lanes, out);
+  if (n >= 64) {
+    for (int64_t i = 0; i + 64 < n; i += 64) shift512(dst + i, src + i, at);
+    shift512(dst + n - 64, src + n - 64, at);
+  } else if (n >= 32) {
+    shift256(dst, src, at), shift256(dst + n - 32, src + n - 32, at);
+  } else if (n >= 16) {
+    shift128(dst, src, at), shift128(dst + n - 16, src + n - 16, at);
+  } else if (n >= 8) {
+    shift64(dst, src, at), shift64(dst + n - 8, src + n - 8, at);
+  } else if (n >= 4) {
+    shift32(dst, src, at), shift32(dst + n - 4, src + n - 4, at);
+  } else {
+    for (int64_t i = 0; i < n; i++) dst[i] = (unsigned char)(src[i] >> at | src[i + 1] << (8 - at));
   }
 }
 
 TARGET TESELA__INLINE void copy_bytes_avx512(unsigned char *dst, const unsigned char *src, int64_t n) {
-  for (; n >= 64; n -= 64, dst += 64, src += 64) _mm512_storeu_si512(dst, _mm512_loadu_si512(src));
-  if (n > 0) _mm512_mask_storeu_epi8(dst, first_lanes(n), _mm512_maskz_loadu_epi8(first_lanes(n), src));
+  for (; n > 64; n -= 64, dst += 64, src += 64) _mm512_storeu_si512(dst, _mm512_loadu_si512(src));
+  if (n > 0) tesela__copy_short(dst, src, (size_t)n);
 }
 
 TARGET void tesela__k_copy_bits_avx512(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
@@ -137,11 +165,11 @@ TARGET TESELA__INLINE void pack_row_avx512(unsigned char *dst, int64_t at, const
       _mm_storel_epi64((void *)dst, _mm256_castsi256_si128(bits));
   }
   const int64_t whole = n * width / 8, left = n - whole * 8 / width;
+  if (left > 0) pack_few_avx512(dst + whole, 0, src + (n - left), left, width); /* before the store that reaches its byte */
   if (whole > 0) {
     const __m512i bytes = _mm512_maskz_loadu_epi8(first_lanes(n - left), src);
     _mm256_mask_storeu_epi8(dst, (__mmask32)first_lanes(whole), pack64_avx512(bytes, width));
   }
-  if (left > 0) pack_few_avx512(dst + whole, 0, src + (n - left), left, width);
 }
 
 #define PACK(name, width)                                                                                          \

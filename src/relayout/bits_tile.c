@@ -104,12 +104,13 @@ static bool fit_blocks(tesela__bits_fit *fit) {
   fit->chunk[b] = tesela__min(nb, most / whole_blocks(fit->chunk[a]));
   if (fit->chunk[b] < side) fit->chunk[a] = tesela__min(na, most / whole_blocks(fit->chunk[b]));
   even_out(fit);
-  fit->blocks = true;
+  fit->blocks = fit->elements >= ENOUGH_ELEMENTS;
+  if (!fit->blocks) fit->chunk[a] = fit->chunk[b] = fit->elements = 1;
   fit->a = a;
   fit->b = b;
   fit->in = fit->chunk[a];
   fit->out = fit->chunk[b];
-  return true;
+  return fit->blocks;
 }
 
 void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__box *box, int32_t bits, int64_t most) {

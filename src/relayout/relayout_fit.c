@@ -130,16 +130,17 @@ static void take_more_rows(tesela__builder *b) {
 }
 
 /* For a tile with too few rows: add the loop with the shortest dst steps, dense or not, within the tile's reach if that is
- * bounded. */
+ * bounded; short runs of bits take more loops. */
 static void take_any(tesela__builder *b) {
+  enum { MOST = 64 };
   const tesela__box *box = b->job->box;
-  for (int32_t i = box->n_loops - 1; i >= 0; i--) {
+  for (int32_t i = box->n_loops - 1; i >= 0 && b->b.entries < MOST && !side_is_cut(&b->b); i--) {
     if (b->used[i]) continue;
     b->used[i] = true;
     b->b.dense = b->b.dense && box->loop[i].ds == b->b.extent;
     const int64_t reach = b->job->plan->reach, step = tesela__max(1, box->loop[i].ds);
-    side_add(&b->b, box->loop[i], reach > 0 ? tesela__min(64, reach / step) : 64, 1);
-    return;
+    side_add(&b->b, box->loop[i], reach > 0 ? tesela__min(MOST, reach / step) : MOST, 1);
+    if (!b->piece->bitwise) return;
   }
 }
 
