@@ -9,6 +9,8 @@
  *   4 bits, [300,620979] to {0,1}     256 x 100 elements: 256 runs of 100 become 100 runs of 256
  *   1 bit, [5,5,1508,1828] to 3 0 2 1  runs of 128 along the last dim; 5 x 51 of the dims 1 and 2, which are a run of dst
  *
+ * Elements that are not in the box, but between near ones of src, are unpacked, too. Padding after rows of dst is in the second buffer.
+ *
  * Runs of dst may share their first and last bytes with others, whose bits are kept; so one thread does all of these tiles.
  */
 #include "relayout/solve.h"
@@ -29,26 +31,64 @@ static int32_t continuing_loop(const tesela__box *box, bool src, uint64_t seen, 
   return found;
 }
 
+/* A loop whose elements are near each other in src, so that what is between them is unpacked, too; or -1. */
+static int32_t near_loop(const tesela__box *box, uint64_t seen, int64_t step) {
+  int32_t found = -1;
+  for (int32_t i = 0; i < box->n_loops; i++) {
+    const int64_t ss = box->loop[i].ss;
+    if (!(seen >> i & 1) && ss > step && ss <= 2 * step && (found < 0 || ss < box->loop[found].ss)) found = i;
+  }
+  return found;
+}
+
 /* The run of a side: its loops in order, all but the last one whole. */
 typedef struct bits_run {
   int32_t n, loop[TESELA__MAX_LOOPS];
-  int32_t next; /* the loop that lengthens it: its last one, if that is cut, or another; or -1 */
+  int64_t unit[TESELA__MAX_LOOPS]; /* elements from one value of a loop to the next, with those between near elements and padding */
+  int32_t next;                    /* the loop that lengthens it: its last one, if that is cut, or another; or -1 */
   int64_t elements;
 } bits_run;
 
 static void find_run(const tesela__bits_fit *fit, bool src, bits_run *run) {
   uint64_t seen = 0;
-  int64_t step = fit->bits;
+  int64_t step = 1, between = 0;
   run->n = 0;
   run->elements = 1;
-  while ((run->next = continuing_loop(fit->box, src, seen, step)) >= 0) {
-    const int32_t i = run->next;
+  for (;;) {
+    if (!src && fit->padding && step == fit->row) run->elements = step += fit->padding;
+    int32_t i = run->next = continuing_loop(fit->box, src, seen, step * fit->bits);
+    if (i < 0 && src && between == 0) {
+      i = run->next = near_loop(fit->box, seen, step * fit->bits);
+      if (i >= 0) between = fit->box->loop[i].ss / fit->bits - step;
+      step += between;
+    }
+    if (i < 0) return;
     seen |= (uint64_t)1 << i;
-    if (fit->chunk[i] > 1) run->loop[run->n++] = i;
-    run->elements *= fit->chunk[i];
+    if (fit->chunk[i] > 1) {
+      run->loop[run->n] = i;
+      run->unit[run->n++] = step;
+      run->elements = step * fit->chunk[i] - between;
+    }
     if (fit->chunk[i] < fit->box->loop[i].n) return;
     step *= fit->box->loop[i].n;
   }
+}
+
+/* Does a run of src have elements between others? */
+static bool is_near(const tesela__bits_fit *fit) {
+  uint64_t seen = 0;
+  int64_t step = fit->bits;
+  for (int32_t i; (i = continuing_loop(fit->box, true, seen, step)) >= 0; step *= fit->box->loop[i].n)
+    seen |= (uint64_t)1 << i;
+  return near_loop(fit->box, seen, step) >= 0;
+}
+
+int64_t tesela__bits_row(const tesela__box *box, int32_t bits, uint64_t *loops) {
+  int64_t step = bits;
+  *loops = 0;
+  for (int32_t i; (i = continuing_loop(box, false, *loops, step)) >= 0; step *= box->loop[i].n)
+    *loops |= (uint64_t)1 << i;
+  return step;
 }
 
 /* Double the part of a loop that is in the tile, or take all of it; false if that is too much. */
@@ -95,14 +135,14 @@ static int64_t whole_blocks(int64_t n) { return tesela__ceil_div(n, LEAST_BLOCK)
 /* A transpose with long loops on both sides stays in bits. */
 static bool fit_blocks(tesela__bits_fit *fit) {
   const int32_t a = continuing_loop(fit->box, true, 0, fit->bits), b = continuing_loop(fit->box, false, 0, fit->bits);
-  if (a < 0 || b < 0 || a == b) return false;
+  if (a < 0 || b < 0 || a == b || fit->padding) return false;
   const int64_t na = fit->box->loop[a].n, nb = fit->box->loop[b].n, most = fit->most * 8 / fit->bits;
   if (na < LEAST_BLOCK || nb < LEAST_BLOCK || fit->box->loop[a].ds == fit->bits) return false;
   int64_t side = LEAST_BLOCK;
   while (4 * side * side <= most) side *= 2;
   fit->chunk[a] = tesela__min(na, most / side / side * side);
   fit->chunk[b] = tesela__min(nb, most / whole_blocks(fit->chunk[a]));
-  if (fit->chunk[b] < side) fit->chunk[a] = tesela__min(na, most / whole_blocks(fit->chunk[b]));
+  if (fit->chunk[b] < side) fit->chunk[a] = tesela__min(na, most / whole_blocks(fit->chunk[b]) / LEAST_BLOCK * LEAST_BLOCK);
   even_out(fit);
   fit->blocks = fit->elements >= ENOUGH_ELEMENTS;
   if (!fit->blocks) fit->chunk[a] = fit->chunk[b] = fit->elements = 1;
@@ -113,11 +153,24 @@ static bool fit_blocks(tesela__bits_fit *fit) {
   return fit->blocks;
 }
 
-void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__box *box, int32_t bits, int64_t most) {
+/* The tile has whole rows before padding, and both buffers have room. */
+static void begin_padded(tesela__bits_fit *fit) {
+  uint64_t row;
+  tesela__bits_row(fit->box, fit->bits, &row);
+  fit->most = tesela__max(fit->most * fit->row / (fit->row + fit->padding), fit->row);
+  for (int32_t i = 0; i < fit->box->n_loops; i++)
+    if (row >> i & 1) fit->chunk[i] = fit->box->loop[i].n;
+  fit->elements = fit->row;
+}
+
+void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__job *job, int64_t most) {
+  const tesela__box *box = job->box;
   bits_run in, out;
-  *fit = (tesela__bits_fit){.box = box, .bits = bits, .most = most, .elements = 1};
+  *fit = (tesela__bits_fit){.box = box, .bits = job->dst_bits, .most = most, .elements = 1, .row = job->row, .padding = job->padding};
   for (int32_t i = 0; i < box->n_loops; i++) fit->chunk[i] = 1;
   if (fit_blocks(fit)) return;
+  if (is_near(fit)) fit->most /= 2;
+  if (fit->padding) begin_padded(fit);
   for (bool grows = true; grows;) {
     find_run(fit, true, &in);
     find_run(fit, false, &out);
@@ -143,42 +196,44 @@ static tesela__bits_loop loop_of(const tesela__bits_fit *fit, int32_t i, bool sr
   return loop;
 }
 
+/* The loop of the shortest steps on a side that is in the tile and not in `seen`, or -1. */
+static int32_t next_row_loop(const tesela__bits_fit *fit, bool src, uint64_t seen) {
+  int32_t next = -1;
+  for (int32_t i = 0; i < fit->box->n_loops; i++) {
+    const tesela__loop *l = &fit->box->loop[i];
+    if (fit->chunk[i] == 1 || seen >> i & 1) continue;
+    if (next < 0 || (src ? l->ss < fit->box->loop[next].ss : l->ds < fit->box->loop[next].ds)) next = i;
+  }
+  return next;
+}
+
 /* Set the loops of a side, those of the run first, then by increasing steps; the buffer has the elements in this order. `step`: the
  * steps of each loop in the buffer. */
 static void set_side(const tesela__bits_fit *fit, bool src, tesela__bits_side *side, int64_t *step) {
   bits_run run;
   uint64_t seen = 0;
-  int64_t elements = 1;
   find_run(fit, src, &run);
-  *side = (tesela__bits_side){.unit = 1};
-  for (int32_t k = 0;; k++) {
-    int32_t next = -1;
-    for (int32_t i = 0; i < fit->box->n_loops && k >= run.n; i++) {
-      const tesela__loop *l = &fit->box->loop[i];
-      if (fit->chunk[i] == 1 || seen >> i & 1) continue;
-      if (next < 0 || (src ? l->ss < fit->box->loop[next].ss : l->ds < fit->box->loop[next].ds)) next = i;
-    }
-    if (k < run.n) next = run.loop[k];
-    if (next < 0) break;
-    seen |= (uint64_t)1 << next;
-    const tesela__bits_loop loop = loop_of(fit, next, src, elements);
-    step[next] = elements;
-    if (k < run.n - 1)
-      side->unit *= loop.n;
-    else if (k == run.n - 1)
-      side->run = loop;
-    else
-      side->loop[side->n_loops++] = loop;
-    elements *= loop.n;
+  *side = (tesela__bits_side){.unit = 1, .run = {1, 0, 0, -1}};
+  for (int32_t k = 0; k < run.n; k++) {
+    seen |= (uint64_t)1 << run.loop[k];
+    step[run.loop[k]] = side->unit = run.unit[k];
+    side->run = loop_of(fit, run.loop[k], src, 0);
   }
-  if (run.n == 0) side->run = (tesela__bits_loop){1, 0, 0, -1};
+  const int64_t whole = side->unit * side->run.n;
+  side->less = whole - run.elements;
+  int64_t elements = tesela__max(whole, run.elements);
+  for (int32_t i; (i = next_row_loop(fit, src, seen)) >= 0; elements *= fit->chunk[i]) {
+    seen |= (uint64_t)1 << i;
+    step[i] = elements;
+    side->loop[side->n_loops++] = loop_of(fit, i, src, elements);
+  }
 }
 
 /* Rows of bits that begin at bytes on both sides. */
 static void set_blocks(const tesela__bits_fit *fit, tesela__bits_tile *tile, tesela__box *inner) {
   const int64_t bits = fit->bits, na = whole_blocks(fit->chunk[fit->a]), nb = whole_blocks(fit->chunk[fit->b]);
-  tile->in = (tesela__bits_side){bits, loop_of(fit, fit->a, true, 0), 1, {loop_of(fit, fit->b, true, na * bits)}};
-  tile->out = (tesela__bits_side){bits, loop_of(fit, fit->b, false, 0), 1, {loop_of(fit, fit->a, false, nb * bits)}};
+  tile->in = (tesela__bits_side){bits, 0, loop_of(fit, fit->a, true, 0), 1, {loop_of(fit, fit->b, true, na * bits)}};
+  tile->out = (tesela__bits_side){bits, 0, loop_of(fit, fit->b, false, 0), 1, {loop_of(fit, fit->a, false, nb * bits)}};
   tesela__box_add(inner, na, bits, nb * bits);
   tesela__box_add(inner, nb, na * bits, bits);
 }
@@ -207,6 +262,7 @@ void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesel
     set_blocks(fit, tile, inner);
     return;
   }
+  if (fit->padding) tile->padded = fit->elements / fit->row * (fit->row + fit->padding);
   set_side(fit, true, &tile->in, in);
   set_side(fit, false, &tile->out, out);
   for (int32_t i = 0; i < fit->box->n_loops; i++)
@@ -254,7 +310,7 @@ static void move_runs(bits_move *m, const int64_t *count, int32_t bits_of_unit, 
   const tesela__bits_side *side = m->side;
   const tesela__bits_loop *run = &side->run;
   int64_t at[TESELA__BITS_LOOPS] = {0}, n[TESELA__BITS_LOOPS], buffer = 0, bits[SOME], bytes[SOME], k = 0;
-  m->rows = (tesela__rows){.n = side->unit * (run->cut < 0 ? run->n : count[run->cut]), .k = 1};
+  m->rows = (tesela__rows){.n = side->unit * (run->cut < 0 ? run->n : count[run->cut]) - side->less, .k = 1};
   m->bytes = m->rows.n * bits_of_unit / 8;
   for (int32_t i = 0; i < side->n_loops; i++)
     n[i] = side->loop[i].cut < 0 ? side->loop[i].n : count[side->loop[i].cut];
@@ -287,6 +343,7 @@ void tesela__bits_tile_run(tesela__worker *w, const tesela__tile *tile) {
   const int32_t unit = bits->inner.group > 1 ? 1 : w->piece->dst_bits;
   bits_move in = {&bits->in, bits->unpack, true, w->stage, tile->src, tile->next_src, 0, {0}};
   bits_move out = {&bits->out, bits->pack, false, tile->dst, w->pack, tile->next_dst, 0, {0}};
+  if (bits->padded > 0) memset(w->pack, w->plan->fill_pattern[0] & ((1 << w->piece->dst_bits) - 1), (size_t)bits->padded);
   move_runs(&in, count, unit, tile->src_bit);
   tesela__run_inner(w, &bits->inner, w->pack, w->stage);
   move_runs(&out, count, unit, tile->dst_bit);

@@ -196,7 +196,7 @@ typedef struct tesela__bits_loop {
 } tesela__bits_loop;
 
 typedef struct tesela__bits_side {
-  int64_t unit;          /* elements (of blocks: bits) of a step of the run */
+  int64_t unit, less;    /* elements (of blocks: bits) of a step of the run; it ends so many before its last step */
   tesela__bits_loop run; /* elements that are contiguous in memory and in the buffer */
   int32_t n_loops;
   tesela__bits_loop loop[TESELA__BITS_LOOPS];
@@ -204,6 +204,7 @@ typedef struct tesela__bits_side {
 
 typedef struct tesela__bits_tile {
   int64_t in_run, out_run; /* elements of full runs */
+  int64_t padded;          /* elements of the buffer of dst, if it has padding; or 0 */
   tesela__bits_side in, out;
   tesela__rows_fn *unpack, *pack; /* of blocks: both copy bits */
   tesela__piece inner; /* from the buffer of src to that of dst */

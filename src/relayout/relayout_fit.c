@@ -369,7 +369,7 @@ static void start_bits_tile(tesela__builder *b) {
   tesela__piece *piece = b->piece;
   int64_t most = TESELA__BITS_ELEMENTS;
   if (job->random) most >>= tesela__random(job->random) % 12;
-  tesela__bits_fit_tile(&b->bits, job->box, job->dst_bits, most);
+  tesela__bits_fit_tile(&b->bits, job, most);
   piece->bitwise = true;
   piece->run = 1;
   for (int32_t i = 0; i < job->box->n_loops; i++) b->used[i] = b->bits.chunk[i] > 1;

@@ -19,6 +19,7 @@ typedef struct tesela__job {
   tesela__conversion conversion; /* the plan's, or a mix inside elements that consist of several */
   int32_t src_bits, dst_bits;    /* of an element for the conversion, or for blocks of bits */
   int64_t behind;   /* bytes of padding directly after each dst row of a transpose, which writes them, too */
+  int64_t row, padding; /* elements below 8 bits: a row of dst that padding follows, and that padding, for BITS; or 0 */
   int64_t tail;     /* bytes of padding after each row (each dst row of a transpose), written with it */
   uint64_t *random; /* of options.shuffle; or NULL */
 } tesela__job;
@@ -36,14 +37,16 @@ bool tesela__is_bytewise(const tesela__box *box, int32_t i, int32_t j);
 /* Keep a box of padding (in bits) until the pieces of elements are made. padding.c. TESELA_E_MEMORY. */
 tesela_status tesela__keep_fill(tesela_plan *plan, const tesela__box *box, tesela_error *err);
 
-/* Rows of a job consist of the loops in `row_loops` (bit i: loop i of the box) and have `row` bytes. Is there padding directly
- * after each of them? Its bytes, or 0. */
+/* Rows of a job consist of the loops in `row_loops` (bit i: loop i of the box) and have `row` bytes (bits, if the job is bitwise). Is there
+ * padding directly after each of them? Its bytes (bits), or 0. */
 int64_t tesela__padding_behind(const tesela__job *job, uint64_t row_loops, int64_t row);
 
 /* Take that padding from the boxes that are kept, and add its bytes to job->tail: multiples of `unit`, and so that rows have up to
  * `most` bytes with it. TESELA_E_MEMORY. */
 tesela_status tesela__take_padding(tesela__job *job, uint64_t row_loops, int64_t row, int64_t unit,
                                    int64_t most, tesela_error *err);
+/* The same for the padding directly after rows of bits, all of it. */
+tesela_status tesela__take_bits(const tesela__job *job, uint64_t row_loops, int64_t row, tesela_error *err);
 
 /* Set the units, the element and the special loops of a job whose box counts in bits. relayout_units.c */
 void tesela__set_units(tesela__job *job);
@@ -93,6 +96,7 @@ typedef struct tesela__bits_fit {
   int32_t bits;
   int64_t most, elements; /* elements: of the tile, at most `most` */
   int64_t in, out;        /* elements of its runs on both sides */
+  int64_t row, padding;   /* of the job */
   int64_t chunk[TESELA__MAX_LOOPS];
   int32_t n_cuts, cut[3]; /* loops of which the tile has a part */
   bool blocks;            /* loops a and b, contiguous on src and on dst, are transposed as bits */
@@ -100,7 +104,9 @@ typedef struct tesela__bits_fit {
 } tesela__bits_fit;
 
 /* Choose the tile. bits_tile.c */
-void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__box *box, int32_t bits, int64_t most);
+void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__job *job, int64_t most);
+/* The bits of dst that an element's loops cover without a gap, and these loops (bit i: loop i). */
+int64_t tesela__bits_row(const tesela__box *box, int32_t bits, uint64_t *loops);
 /* Set the sides of a tile and the box that moves it from one buffer to the other, in bits. */
 void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesela__box *inner);
 
