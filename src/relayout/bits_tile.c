@@ -31,12 +31,14 @@ static int32_t continuing_loop(const tesela__box *box, bool src, uint64_t seen, 
   return found;
 }
 
+enum { NEAR_TIMES = 4 }; /* so many times as many elements are unpacked, at most */
+
 /* A loop whose elements are near each other in src, so that what is between them is unpacked, too; or -1. */
 static int32_t near_loop(const tesela__box *box, uint64_t seen, int64_t step) {
   int32_t found = -1;
   for (int32_t i = 0; i < box->n_loops; i++) {
     const int64_t ss = box->loop[i].ss;
-    if (!(seen >> i & 1) && ss > step && ss <= 2 * step && (found < 0 || ss < box->loop[found].ss)) found = i;
+    if (!(seen >> i & 1) && ss > step && ss <= NEAR_TIMES * step && (found < 0 || ss < box->loop[found].ss)) found = i;
   }
   return found;
 }
@@ -57,7 +59,7 @@ static void find_run(const tesela__bits_fit *fit, bool src, bits_run *run) {
   for (;;) {
     if (!src && fit->padding && step == fit->row) run->elements = step += fit->padding;
     int32_t i = run->next = continuing_loop(fit->box, src, seen, step * fit->bits);
-    if (i < 0 && src && between == 0) {
+    if (i < 0 && src && fit->near && between == 0) {
       i = run->next = near_loop(fit->box, seen, step * fit->bits);
       if (i >= 0) between = fit->box->loop[i].ss / fit->bits - step;
       step += between;
@@ -74,13 +76,16 @@ static void find_run(const tesela__bits_fit *fit, bool src, bits_run *run) {
   }
 }
 
-/* Does a run of src have elements between others? */
-static bool is_near(const tesela__bits_fit *fit) {
+/* Is there a loop of near elements, and room in a tile for all before it? Then runs of src have elements between those of the tile, and the
+ * tile fewer. */
+static void find_near(tesela__bits_fit *fit) {
   uint64_t seen = 0;
   int64_t step = fit->bits;
+  const int64_t most = fit->most / NEAR_TIMES;
   for (int32_t i; (i = continuing_loop(fit->box, true, seen, step)) >= 0; step *= fit->box->loop[i].n)
     seen |= (uint64_t)1 << i;
-  return near_loop(fit->box, seen, step) >= 0;
+  fit->near = step / fit->bits <= most / NEAR_TIMES && near_loop(fit->box, seen, step) >= 0;
+  if (fit->near) fit->most = most;
 }
 
 int64_t tesela__bits_row(const tesela__box *box, int32_t bits, uint64_t *loops) {
@@ -169,7 +174,7 @@ void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__job *job, int64_
   *fit = (tesela__bits_fit){.box = box, .bits = job->dst_bits, .most = most, .elements = 1, .row = job->row, .padding = job->padding};
   for (int32_t i = 0; i < box->n_loops; i++) fit->chunk[i] = 1;
   if (fit_blocks(fit)) return;
-  if (is_near(fit)) fit->most /= 2;
+  find_near(fit);
   if (fit->padding) begin_padded(fit);
   for (bool grows = true; grows;) {
     find_run(fit, true, &in);

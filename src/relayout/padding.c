@@ -65,13 +65,32 @@ static bool is_behind(const tesela__box *fill, const tesela__box *after, int32_t
   return run % unit == 0;
 }
 
+/* Split loops of a box of padding, so that it has the loops of `after` where that is possible. */
+static void split_as(tesela__box *fill, const tesela__box *after, int32_t bits) {
+  for (int32_t k = 0; k < after->n_loops && fill->n_loops < TESELA__MAX_LOOPS; k++) {
+    const tesela__loop *want = &after->loop[k];
+    if (tesela__find_loop(fill, -1, want->ds) >= 0) continue;
+    for (int32_t i = 0; i < fill->n_loops; i++) {
+      tesela__loop *l = &fill->loop[i];
+      const int64_t times = l->ds > bits && want->ds % l->ds == 0 ? want->ds / l->ds : 0;
+      if (times < 2 || l->n % times || l->n / times < want->n) continue;
+      fill->loop[fill->n_loops++] = (tesela__loop){l->n / times, 0, want->ds};
+      l->n = times;
+      break;
+    }
+  }
+}
+
 static bool find_padding(const tesela__job *job, uint64_t row_loops, int64_t row, padding_match *match) {
   const tesela_plan *plan = job->plan;
   tesela__box after;
   if (plan->n_fill_boxes == 0) return false;
   box_behind(job, row_loops, row, &after);
-  for (match->fill = 0; match->fill < plan->n_fill_boxes; match->fill++)
-    if (is_behind(&plan->fill_box[match->fill], &after, plan->dst.bits, unit_of(job), match)) return true;
+  for (match->fill = 0; match->fill < plan->n_fill_boxes; match->fill++) {
+    tesela__box *fill = &plan->fill_box[match->fill];
+    if (job->bitwise && fill->dst == after.dst) split_as(fill, &after, plan->dst.bits);
+    if (is_behind(fill, &after, plan->dst.bits, unit_of(job), match)) return true;
+  }
   return false;
 }
 

@@ -144,8 +144,8 @@ static tesela__verdict deinterleave_verdict(const tesela__job *job) {
 static tesela__verdict bits_tile_verdict(const tesela__job *job) {
   tesela__bits_fit fit;
   if (job->conversion || job->src_bits != job->dst_bits) return refuses("values are converted");
-  if (job->shared < 0 && (job->a < 0 || job->b < 0)) return refuses("no loop is contiguous in src, or none in dst");
   tesela__bits_fit_tile(&fit, job, TESELA__BITS_ELEMENTS);
+  if (fit.in == 1 || fit.out == 1) return refuses("no elements are near in src, or none contiguous in dst");
   const double bytes = job->dst_bits / 8.0;
   return costs(job, fit.blocks ? TESELA__COST_BITS_COPIED : TESELA__COST_BITS_AS_BYTES, (double)fit.elements * bytes,
                (double)fit.in * bytes, (double)fit.out * bytes, 0);

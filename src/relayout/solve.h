@@ -97,6 +97,7 @@ typedef struct tesela__bits_fit {
   int64_t most, elements; /* elements: of the tile, at most `most` */
   int64_t in, out;        /* elements of its runs on both sides */
   int64_t row, padding;   /* of the job */
+  bool near;              /* runs of src have elements that are not in the tile */
   int64_t chunk[TESELA__MAX_LOOPS];
   int32_t n_cuts, cut[3]; /* loops of which the tile has a part */
   bool blocks;            /* loops a and b, contiguous on src and on dst, are transposed as bits */
