@@ -142,7 +142,7 @@ static bool fit_blocks(tesela__bits_fit *fit) {
   const int32_t a = continuing_loop(fit->box, true, 0, fit->bits), b = continuing_loop(fit->box, false, 0, fit->bits);
   if (a < 0 || b < 0 || a == b || fit->padding) return false;
   const int64_t na = fit->box->loop[a].n, nb = fit->box->loop[b].n, most = fit->most * 8 / fit->bits;
-  if (na < LEAST_BLOCK || nb < LEAST_BLOCK || fit->box->loop[a].ds == fit->bits) return false;
+  if (na < LEAST_BLOCK || nb < LEAST_BLOCK || most < LEAST_BLOCK * LEAST_BLOCK || fit->box->loop[a].ds == fit->bits) return false;
   int64_t side = LEAST_BLOCK;
   while (4 * side * side <= most) side *= 2;
   fit->chunk[a] = tesela__min(na, most / side / side * side);
