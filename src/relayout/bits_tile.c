@@ -120,34 +120,34 @@ static int32_t any_loop(const tesela__bits_fit *fit) {
   return found;
 }
 
-enum { LEAST_BLOCK = 64 }; /* elements of each side of a transpose of bits */
+enum { LEAST_BITS = 64 }; /* elements of each side of a transpose of bits */
 
 /* Divide loops into equal parts; long ones into whole blocks and a rest. */
 static void even_out(tesela__bits_fit *fit) {
   fit->elements = 1;
   for (int32_t i = 0; i < fit->box->n_loops; i++) {
     const int64_t n = fit->box->loop[i].n;
-    if (fit->chunk[i] >= LEAST_BLOCK && n >= 4 * fit->chunk[i])
-      fit->chunk[i] -= fit->chunk[i] % LEAST_BLOCK;
+    if (fit->chunk[i] >= LEAST_BITS && n >= 4 * fit->chunk[i])
+      fit->chunk[i] -= fit->chunk[i] % LEAST_BITS;
     else
       fit->chunk[i] = tesela__ceil_div(n, tesela__ceil_div(n, fit->chunk[i]));
     fit->elements *= fit->chunk[i];
   }
 }
 
-static int64_t whole_blocks(int64_t n) { return tesela__ceil_div(n, LEAST_BLOCK) * LEAST_BLOCK; }
+static int64_t whole_blocks(int64_t n) { return tesela__ceil_div(n, LEAST_BITS) * LEAST_BITS; }
 
 /* A transpose with long loops on both sides stays in bits. */
 static bool fit_blocks(tesela__bits_fit *fit) {
   const int32_t a = continuing_loop(fit->box, true, 0, fit->bits), b = continuing_loop(fit->box, false, 0, fit->bits);
   if (a < 0 || b < 0 || a == b || fit->padding) return false;
   const int64_t na = fit->box->loop[a].n, nb = fit->box->loop[b].n, most = fit->most * 8 / fit->bits;
-  if (na < LEAST_BLOCK || nb < LEAST_BLOCK || most < LEAST_BLOCK * LEAST_BLOCK || fit->box->loop[a].ds == fit->bits) return false;
-  int64_t side = LEAST_BLOCK;
+  if (na < LEAST_BITS || nb < LEAST_BITS || most < LEAST_BITS * LEAST_BITS || fit->box->loop[a].ds == fit->bits) return false;
+  int64_t side = LEAST_BITS;
   while (4 * side * side <= most) side *= 2;
   fit->chunk[a] = tesela__min(na, most / side / side * side);
   fit->chunk[b] = tesela__min(nb, most / whole_blocks(fit->chunk[a]));
-  if (fit->chunk[b] < side) fit->chunk[a] = tesela__min(na, most / whole_blocks(fit->chunk[b]) / LEAST_BLOCK * LEAST_BLOCK);
+  if (fit->chunk[b] < side) fit->chunk[a] = tesela__min(na, most / whole_blocks(fit->chunk[b]) / LEAST_BITS * LEAST_BITS);
   even_out(fit);
   fit->blocks = fit->elements >= ENOUGH_ELEMENTS;
   if (!fit->blocks) fit->chunk[a] = fit->chunk[b] = fit->elements = 1;
@@ -214,7 +214,7 @@ static int32_t next_row_loop(const tesela__bits_fit *fit, bool src, uint64_t see
 
 /* Set the loops of a side, those of the run first, then by increasing steps; the buffer has the elements in this order. `step`: the
  * steps of each loop in the buffer. */
-static void set_side(const tesela__bits_fit *fit, bool src, tesela__bits_side *side, int64_t *step) {
+static void set_bits_side(const tesela__bits_fit *fit, bool src, tesela__bits_side *side, int64_t *step) {
   bits_run run;
   uint64_t seen = 0;
   find_run(fit, src, &run);
@@ -268,8 +268,8 @@ void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesel
     return;
   }
   if (fit->padding) tile->padded = fit->elements / fit->row * (fit->row + fit->padding);
-  set_side(fit, true, &tile->in, in);
-  set_side(fit, false, &tile->out, out);
+  set_bits_side(fit, true, &tile->in, in);
+  set_bits_side(fit, false, &tile->out, out);
   for (int32_t i = 0; i < fit->box->n_loops; i++)
     tesela__box_add(inner, fit->chunk[i], in[i] * 8, out[i] * 8);
   tesela__box_simplify(inner);

@@ -32,16 +32,16 @@ typedef struct padding_match {
   int64_t n[TESELA__MAX_LOOPS];
 } padding_match;
 
-static int64_t unit_of(const tesela__job *job) { return job->bitwise ? 1 : 8; }
+static int64_t padding_unit(const tesela__job *job) { return job->bitwise ? 1 : 8; }
 
 /* The places directly after each row of the job, `row` bytes after its start: in bits, without src and the loops of the
  * row. */
 static void box_behind(const tesela__job *job, uint64_t row_loops, int64_t row, tesela__box *after) {
   after->src = 0;
-  after->dst = (job->box->dst + row) * unit_of(job);
+  after->dst = (job->box->dst + row) * padding_unit(job);
   after->n_loops = 0;
   for (int32_t i = 0; i < job->box->n_loops; i++)
-    if (!(row_loops >> i & 1)) tesela__box_add(after, job->box->loop[i].n, 0, job->box->loop[i].ds * unit_of(job));
+    if (!(row_loops >> i & 1)) tesela__box_add(after, job->box->loop[i].n, 0, job->box->loop[i].ds * padding_unit(job));
   tesela__box_simplify(after);
 }
 
@@ -89,7 +89,7 @@ static bool find_padding(const tesela__job *job, uint64_t row_loops, int64_t row
   for (match->fill = 0; match->fill < plan->n_fill_boxes; match->fill++) {
     tesela__box *fill = &plan->fill_box[match->fill];
     if (job->bitwise && fill->dst == after.dst) split_as(fill, &after, plan->dst.bits);
-    if (is_behind(fill, &after, plan->dst.bits, unit_of(job), match)) return true;
+    if (is_behind(fill, &after, plan->dst.bits, padding_unit(job), match)) return true;
   }
   return false;
 }

@@ -276,7 +276,7 @@ static tesela_status new_piece(tesela_plan *plan, tesela__piece **piece, tesela_
   return TESELA_OK;
 }
 
-static tesela_status make_piece(const tesela__job *job, tesela_solver solver, tesela__piece *piece,
+static tesela_status build_piece(const tesela__job *job, tesela_solver solver, tesela__piece *piece,
                                 tesela_error *err);
 
 /* Make the tile of elements below 8 bits, and the piece that moves its bytes. */
@@ -314,7 +314,7 @@ static tesela_status set_bits_tile(tesela__builder *b, tesela_error *err) {
   const bool stream = plan->stream;
   plan->stream = false; /* the buffers are in the cache */
   const tesela_solver solver = tesela__choose_solver(&job, verdict);
-  tesela_status status = make_piece(&job, solver, &tile->inner, err);
+  tesela_status status = build_piece(&job, solver, &tile->inner, err);
   plan->stream = stream;
   tile->inner.stream = false;
   piece->kernel = tile->inner.kernel;
@@ -324,7 +324,7 @@ static tesela_status set_bits_tile(tesela__builder *b, tesela_error *err) {
 }
 
 /* Piece of a job; *piece is zero. */
-static tesela_status make_piece(const tesela__job *job, tesela_solver solver, tesela__piece *piece,
+static tesela_status build_piece(const tesela__job *job, tesela_solver solver, tesela__piece *piece,
                                 tesela_error *err) {
   tesela_plan *plan = job->plan;
   tesela__builder b = {.job = job, .piece = piece};
@@ -364,7 +364,7 @@ tesela_status tesela__piece_build(const tesela__job *job, tesela_solver solver, 
   tesela_plan *plan = job->plan;
   tesela__piece *piece = NULL;
   tesela_status status = new_piece(plan, &piece, err);
-  if (status == TESELA_OK) status = make_piece(job, solver, piece, err);
+  if (status == TESELA_OK) status = build_piece(job, solver, piece, err);
   if (status != TESELA_OK) return status;
   plan->n_pieces++;
   plan->n_fills += piece->fill;
