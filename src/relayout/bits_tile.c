@@ -350,6 +350,6 @@ void tesela__bits_tile_run(tesela__worker *w, const tesela__tile *tile) {
   bits_move out = {&bits->out, bits->pack, false, tile->dst, w->pack, tile->next_dst, 0, {0}};
   if (bits->padded > 0) memset(w->pack, w->plan->fill_pattern[0] & ((1 << w->piece->dst_bits) - 1), (size_t)bits->padded);
   move_runs(&in, count, unit, tile->src_bit);
-  tesela__run_inner(w, &bits->inner, w->pack, w->stage);
+  w->run_inner(w, &bits->inner, w->pack, w->stage);
   move_runs(&out, count, unit, tile->dst_bit);
 }

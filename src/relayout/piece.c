@@ -294,7 +294,7 @@ static tesela_status set_bits_tile(tesela__builder *b, tesela_error *err) {
   tesela__bits_set_tile(&b->bits, tile, &inner);
   const tesela__bits_fit *fit = &b->bits;
   const tesela__kernel *unpack, *pack;
-  tesela__job job = {.plan = plan, .box = &inner, .random = b->job->random, .group = 1};
+  tesela__job job = {.plan = plan, .box = &inner, .inner = true, .random = b->job->random, .group = 1};
   if (fit->blocks) {
     unpack = pack = tesela__kernel_for(b->job, TESELA__K_COPY_BITS, 0, 0);
     job.src_bits = job.dst_bits = job.ws = job.wd = fit->bits;

@@ -277,6 +277,7 @@ static tesela__tile_target target_of_blocks(const tesela__job *job) {
   bool copied = job->plan->stream && job->wd <= 2 && job->group == 1 && !job->conversion && !job->apart;
   if (copied && pitch % 4096 == 0) target.in = 512; /* see rows_meet */
   if (tuning->in) target = (tesela__tile_target){tuning->in, tuning->out, 0};
+  if (job->inner) target = (tesela__tile_target){1024, 1024, 0};
   if (job->random) target = random_target(job->random, job->wd == 1 ? 3 : 5);
   return target;
 }
@@ -411,6 +412,7 @@ void tesela__fit_tile(tesela__builder *b, tesela_solver solver) {
       !b->piece->bitwise && tesela__writes_runs(b->piece) && b->chunk >= b->run.n && (whole || job->fill);
   if (grows) {
     int64_t streams = solver == TESELA_SOLVER_DEINTERLEAVE ? b->piece->rows.k : 1;
+    if (blocks && job->inner && b->a.extent < b->b.extent) grow_side(b, &b->a, true, b->target.in);
     grow_side(b, &b->b, false, b->target.out); /* first: a loop that both sides can use is better here */
     if (blocks) widen_rows(b);
     if (blocks && !job->fill && !job->apart && job->wd > 1 && tesela__may_stream(job)) complete_lines(b);

@@ -149,21 +149,21 @@ static __attribute__((noinline)) void run_tiles_buffered(tesela__worker *w, plan
   run_tiles(w, run, first, end);
 }
 
+static void run_inner(const tesela__worker *outer, const tesela__piece *inner, unsigned char *dst,
+                      const unsigned char *src) {
+  plan_run run = {.plan = outer->plan, .dst = dst, .src = src};
+  tesela__worker w = {.plan = outer->plan, .piece = inner, .pack = outer->carry};
+  run_tiles(&w, &run, 0, inner->n_tiles);
+}
+
 static void run_piece(plan_run *run, const tesela__piece *piece, int64_t first, int64_t end) {
   if (first >= end) return;
-  tesela__worker w = {.plan = run->plan, .piece = piece};
+  tesela__worker w = {.plan = run->plan, .piece = piece, .run_inner = run_inner};
   w.store = piece->bitwise || run->cached ? TESELA__STORE_CACHED : store_of(piece, run->dst + piece->dst);
   if (w.store == TESELA__STORE_STAGED || piece->pack_pitch || piece->bits_tile)
     run_tiles_buffered(&w, run, first, end);
   else
     run_tiles(&w, run, first, end);
-}
-
-void tesela__run_inner(const tesela__worker *outer, const tesela__piece *inner, unsigned char *dst,
-                       const unsigned char *src) {
-  plan_run run = {.plan = outer->plan, .dst = dst, .src = src};
-  tesela__worker w = {.plan = outer->plan, .piece = inner, .pack = outer->carry};
-  run_tiles(&w, &run, 0, inner->n_tiles);
 }
 
 void tesela__run_tiles(const tesela_plan *plan, const tesela__piece *piece, void *dst, const void *src,

@@ -12,6 +12,7 @@ typedef struct tesela__job {
   tesela_plan *plan;
   tesela__box *box;
   bool fill, bitwise;
+  bool inner; /* from one buffer in the cache to another */
   int32_t ws, wd;       /* width of an element on each side, in these units */
   int32_t group;        /* elements per byte, if several share one and blocks of them can be moved; else 1 */
   int32_t shared, a, b; /* loops that are contiguous on both sides, on src, on dst; or -1 */

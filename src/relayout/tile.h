@@ -34,7 +34,8 @@ typedef struct tesela__tile {
 } tesela__tile;
 
 /* The state of a thread that runs a piece. */
-typedef struct tesela__worker {
+typedef struct tesela__worker tesela__worker;
+struct tesela__worker {
   const tesela_plan *plan;
   const tesela__piece *piece;
   tesela__store store;
@@ -42,7 +43,9 @@ typedef struct tesela__worker {
   unsigned char *stage; /* TESELA__STAGE bytes, line-aligned; NULL unless staged */
   unsigned char *carry; /* a line for each entry of side A */
   unsigned char *pack;  /* TESELA__STAGE bytes; NULL unless rows are packed before the transpose */
-} tesela__worker;
+  /* All tiles of the piece inside a tile, from one buffer to another. */
+  void (*run_inner)(const tesela__worker *worker, const tesela__piece *inner, unsigned char *dst, const unsigned char *src);
+};
 
 /* Moves n elements at a fixed distance on each side, with conversion; for strided pieces and the gather. */
 typedef struct tesela__mover {
@@ -64,10 +67,6 @@ void tesela__tile_run(tesela__worker *worker, const tesela__tile *tile);
 
 /* A tile of a piece with bits_tile; needs the worker's buffers. bits_tile.c */
 void tesela__bits_tile_run(tesela__worker *worker, const tesela__tile *tile);
-
-/* All tiles of a piece inside a tile, from one buffer to another. relayout_run.c */
-void tesela__run_inner(const tesela__worker *outer, const tesela__piece *inner, unsigned char *dst,
-                       const unsigned char *src);
 
 /* Prefetch the next `share` lines. */
 static inline void tesela__prefetch_some(tesela__prefetch *p) {
