@@ -122,20 +122,18 @@ static int32_t any_loop(const tesela__bits_fit *fit) {
 
 enum { LEAST_BITS = 64 }; /* elements of each side of a transpose of bits */
 
-/* Divide loops into equal parts; long ones into whole blocks and a rest. */
+static int64_t whole_blocks(int64_t n) { return tesela__ceil_div(n, LEAST_BITS) * LEAST_BITS; }
+
+/* Divide loops into equal parts, of whole blocks where these fit. */
 static void even_out(tesela__bits_fit *fit) {
   fit->elements = 1;
   for (int32_t i = 0; i < fit->box->n_loops; i++) {
-    const int64_t n = fit->box->loop[i].n;
-    if (fit->chunk[i] >= LEAST_BITS && n >= 4 * fit->chunk[i])
-      fit->chunk[i] -= fit->chunk[i] % LEAST_BITS;
-    else
-      fit->chunk[i] = tesela__ceil_div(n, tesela__ceil_div(n, fit->chunk[i]));
+    const int64_t n = fit->box->loop[i].n, chunk = fit->chunk[i], part = tesela__ceil_div(n, tesela__ceil_div(n, chunk));
+    const int64_t blocks = n >= 4 * chunk ? chunk / LEAST_BITS * LEAST_BITS : whole_blocks(part);
+    fit->chunk[i] = part >= LEAST_BITS && 2 * blocks < n && blocks <= chunk ? blocks : part;
     fit->elements *= fit->chunk[i];
   }
 }
-
-static int64_t whole_blocks(int64_t n) { return tesela__ceil_div(n, LEAST_BITS) * LEAST_BITS; }
 
 /* A transpose with long loops on both sides stays in bits. */
 static bool fit_blocks(tesela__bits_fit *fit) {

@@ -157,7 +157,8 @@ static tesela__verdict bits_verdict(const tesela__job *job) {
   if (job->group <= 1) return refuses("whole bytes can be moved");
   const tesela__loop *a = &job->box->loop[job->a], *b = &job->box->loop[job->b];
   const double in = (double)a->n * job->src_bits / 8, out = (double)b->n * job->dst_bits / 8;
-  if (tesela__is_woven_bits(job)) return costs(job, TESELA__COST_BITS_WOVEN, in * (double)b->n, in, out, 0);
+  if (tesela__is_woven_bits(job))
+    return costs(job, TESELA__COST_BITS_WOVEN, in * (double)b->n, in, out, !has_few_streams(tesela__min(a->n, b->n), 1));
   return costs(job, TESELA__COST_BITS, in * (double)b->n, in, out, 0);
 }
 

@@ -28,6 +28,7 @@ tesela_solver tesela__choose_solver(const tesela__job *job, tesela__verdict *ver
 
 /* Cut a sub-byte transpose with a loop that is not a multiple of the m elements per byte: the rest is its own box. */
 static bool split_rest(const tesela_plan *plan, tesela__box *box, tesela__box *rest) {
+  enum { LEAST = 128 }; /* short loops move in tiles in buffers */
   int32_t bits = plan->dst.bits, m = 8 / bits;
   if (plan->src.bits != bits || tesela__find_loop(box, bits, bits) >= 0) return false;
   int32_t both[2] = {tesela__find_loop(box, bits, -1), tesela__find_loop(box, -1, bits)};
@@ -35,7 +36,7 @@ static bool split_rest(const tesela_plan *plan, tesela__box *box, tesela__box *r
   for (int32_t i = 0; i < 2; i++) {
     tesela__loop *loop = &box->loop[both[i]];
     int64_t whole = loop->n - loop->n % m;
-    if (whole == 0 || whole == loop->n) continue;
+    if (loop->n < LEAST || whole == loop->n) continue;
     *rest = *box;
     rest->loop[both[i]].n = loop->n - whole;
     rest->src += whole * loop->ss;
