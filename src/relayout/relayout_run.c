@@ -98,6 +98,7 @@ static int32_t prefetch_share(const tesela__piece *piece) {
   int64_t pieces_of_run = long_row ? tesela__ceil_div(piece->run, 512) : 1;
   int64_t columns = piece->transpose_fn ? tesela__ceil_div(piece->na, piece->block) : piece->na;
   int64_t calls = columns * tesela__ceil_div(piece->nb, per_call) * pieces_of_run;
+  if (piece->bit_block_fn) calls = piece->nb / piece->group + calls / piece->group;
   return (int32_t)tesela__max(1, tesela__ceil_div(lines, tesela__max(1, calls)));
 }
 

@@ -299,7 +299,7 @@ static void tile_staged(tesela__worker *w, const tesela__tile *tile, const block
 /* ---- packing before a transpose ---------------------------------------------------------------------------- */
 
 /* Pack, convert, regroup or copy the rows of the tile into the pack buffer. */
-static void pack_rows(const tesela__worker *w, const tesela__tile *tile) {
+static void pack_rows(tesela__worker *w, const tesela__tile *tile) {
   const tesela__piece *piece = w->piece;
   const int64_t *sb = &w->plan->table[piece->sb], zero = 0;
   int64_t m = piece->group;
@@ -310,8 +310,10 @@ static void pack_rows(const tesela__worker *w, const tesela__tile *tile) {
     else if (piece->rows_fn)
       piece->rows_fn(&(tesela__rows){tile->na, 1, piece->rows.src_pitch, piece->width, false}, row, &zero,
                      tile->src, sb + b, 1);
-    else if (piece->bit_block_fn)
+    else if (piece->bit_block_fn) {
       piece->bit_block_fn(row, piece->pack_pitch, tile->src, sb + b, tile->na / m);
+      tesela__prefetch_some(&w->prefetch);
+    }
     else if (piece->convert_fn)
       piece->convert_fn(row, tile->src + sb[b], tile->na);
     else {
