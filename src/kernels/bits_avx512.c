@@ -16,7 +16,8 @@ TESELA__BIT_BLOCKS(avx512, TARGET, 512, unsigned)
 TESELA__INLINE uint64_t first_lanes(int64_t n) { return n >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1; }
 
 /* Up to 8 bits within a byte of dst. */
-TESELA__INLINE void copy_few_bits(unsigned char *dst, int64_t to, const unsigned char *src, int64_t from, int64_t n) {
+TESELA__INLINE void copy_few_bits(unsigned char *dst, int64_t to, const unsigned char *src, int64_t from,
+                                  int64_t n) {
   unsigned bits = (unsigned)src[0] >> from;
   if (from + n > 8) bits |= (unsigned)src[1] << (8 - from);
   const unsigned mask = (0xffu >> (8 - n)) << to;
@@ -25,13 +26,14 @@ TESELA__INLINE void copy_few_bits(unsigned char *dst, int64_t to, const unsigned
 
 /* Bytes from bit `at` of src on, 1 to 7: each is of two bytes of src, from the vector there and the one a byte later. Stores have no
  * masks: a load of a byte within the reach of a masked store waits for it, and the ends of rows are loaded. */
-#define SHIFT_BYTES(bits, name)                                                                              \
-  TARGET TESELA__INLINE void shift##bits(unsigned char *dst, const unsigned char *src, int64_t at) {         \
-    const __m128i down = _mm_cvtsi64_si128(at), up = _mm_cvtsi64_si128(8 - at);                              \
-    const __m##bits##i low = name##_set1_epi8((char)(0xff >> at));                                           \
-    const __m##bits##i here = name##_srl_epi16(name##_loadu_si##bits((const void *)src), down);              \
-    const __m##bits##i next = name##_sll_epi16(name##_loadu_si##bits((const void *)(src + 1)), up);          \
-    name##_storeu_si##bits((void *)dst, name##_ternarylogic_epi64(low, here, next, 0xca)); /* low ? here : next */ \
+#define SHIFT_BYTES(bits, name)                                                                       \
+  TARGET TESELA__INLINE void shift##bits(unsigned char *dst, const unsigned char *src, int64_t at) {  \
+    const __m128i down = _mm_cvtsi64_si128(at), up = _mm_cvtsi64_si128(8 - at);                       \
+    const __m##bits##i low = name##_set1_epi8((char)(0xff >> at));                                    \
+    const __m##bits##i here = name##_srl_epi16(name##_loadu_si##bits((const void *)src), down);       \
+    const __m##bits##i next = name##_sll_epi16(name##_loadu_si##bits((const void *)(src + 1)), up);   \
+    name##_storeu_si##bits((void *)dst,                                                               \
+                           name##_ternarylogic_epi64(low, here, next, 0xca)); /* low ? here : next */ \
   }
 SHIFT_BYTES(128, _mm)
 SHIFT_BYTES(256, _mm256)
@@ -50,7 +52,8 @@ TESELA__INLINE void shift32(unsigned char *dst, const unsigned char *src, int64_
 }
 
 /* n >= 0 bytes; the last step overlaps the one before it. */
-TARGET TESELA__INLINE void shift_bytes_avx512(unsigned char *dst, const unsigned char *src, int64_t at, int64_t n) {
+TARGET TESELA__INLINE void shift_bytes_avx512(unsigned char *dst, const unsigned char *src, int64_t at,
+                                              int64_t n) {
   if (n >= 64) {
     for (int64_t i = 0; i + 64 < n; i += 64) shift512(dst + i, src + i, at);
     shift512(dst + n - 64, src + n - 64, at);
@@ -113,15 +116,15 @@ VBMI TESELA__INLINE void unpack_row_vbmi(unsigned char *dst, const unsigned char
   }
 }
 
-#define UNPACK(name, width)                                                                                      \
-  VBMI void name(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off, const unsigned char *src, \
-                 const int64_t *src_off, int64_t count) {                                                        \
-    static const char spread[64] = {TESELA__EACH64(SPREAD, width, 0)};                                           \
-    const __m512i table = _mm512_loadu_si512(spread);                                                            \
-    const __m512i shifts =                                                                                       \
-        _mm512_set1_epi64((long long)(UINT64_C(0x0706050403020100) * (width)));                                  \
-    for (int64_t i = 0; i < count; i++)                                                                          \
-      unpack_row_vbmi(dst + dst_off[i], src + (src_off[i] >> 3), src_off[i] & 7, rows->n, table, shifts, width); \
+#define UNPACK(name, width)                                                                              \
+  VBMI void name(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,                   \
+                 const unsigned char *src, const int64_t *src_off, int64_t count) {                      \
+    static const char spread[64] = {TESELA__EACH64(SPREAD, width, 0)};                                   \
+    const __m512i table = _mm512_loadu_si512(spread);                                                    \
+    const __m512i shifts = _mm512_set1_epi64((long long)(UINT64_C(0x0706050403020100) * (width)));       \
+    for (int64_t i = 0; i < count; i++)                                                                  \
+      unpack_row_vbmi(dst + dst_off[i], src + (src_off[i] >> 3), src_off[i] & 7, rows->n, table, shifts, \
+                      width);                                                                            \
   }
 UNPACK(tesela__k_unpack1_avx512, 1)
 UNPACK(tesela__k_unpack2_avx512, 2)
@@ -136,20 +139,21 @@ TARGET TESELA__INLINE __m256i pack64_avx512(__m512i bytes, int width) {
     return _mm256_castsi128_si256(_mm_cvtsi64_si128((long long)_mm512_test_epi8_mask(bytes, bytes)));
   const __m512i pairs = _mm512_maddubs_epi16(bytes, _mm512_set1_epi16((short)(1 | 256 << width)));
   if (width == 4) return _mm512_cvtepi16_epi8(pairs);
-  return _mm256_castsi128_si256(_mm512_cvtepi32_epi8(_mm512_madd_epi16(pairs, _mm512_set1_epi32(1 | 16 << 16))));
+  return _mm256_castsi128_si256(
+      _mm512_cvtepi32_epi8(_mm512_madd_epi16(pairs, _mm512_set1_epi32(1 | 16 << 16))));
 }
 
 /* Up to 7 elements within a byte. */
-TARGET TESELA__INLINE void pack_few_avx512(unsigned char *dst, int64_t at, const unsigned char *src, int64_t n,
-                                           int width) {
+TARGET TESELA__INLINE void pack_few_avx512(unsigned char *dst, int64_t at, const unsigned char *src,
+                                           int64_t n, int width) {
   const __m128i bytes = _mm_maskz_loadu_epi8((__mmask16)first_lanes(n), src);
   const unsigned bits = (unsigned)tesela__pack8((uint64_t)_mm_cvtsi128_si64(bytes), width) << at;
   const unsigned mask = ((1u << n * width) - 1) << at;
   *dst = (unsigned char)((*dst & ~mask) | bits);
 }
 
-TARGET TESELA__INLINE void pack_row_avx512(unsigned char *dst, int64_t at, const unsigned char *src, int64_t n,
-                                           int width) {
+TARGET TESELA__INLINE void pack_row_avx512(unsigned char *dst, int64_t at, const unsigned char *src,
+                                           int64_t n, int width) {
   if (at) {
     const int64_t head = tesela__min(n, (8 - at) / width);
     pack_few_avx512(dst++, at, src, head, width);
@@ -165,18 +169,20 @@ TARGET TESELA__INLINE void pack_row_avx512(unsigned char *dst, int64_t at, const
       _mm_storel_epi64((void *)dst, _mm256_castsi256_si128(bits));
   }
   const int64_t whole = n * width / 8, left = n - whole * 8 / width;
-  if (left > 0) pack_few_avx512(dst + whole, 0, src + (n - left), left, width); /* before the store that reaches its byte */
+  if (left > 0)
+    pack_few_avx512(dst + whole, 0, src + (n - left), left,
+                    width); /* before the store that reaches its byte */
   if (whole > 0) {
     const __m512i bytes = _mm512_maskz_loadu_epi8(first_lanes(n - left), src);
     _mm256_mask_storeu_epi8(dst, (__mmask32)first_lanes(whole), pack64_avx512(bytes, width));
   }
 }
 
-#define PACK(name, width)                                                                                          \
-  TARGET void name(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off, const unsigned char *src, \
-                   const int64_t *src_off, int64_t count) {                                                        \
-    for (int64_t i = 0; i < count; i++)                                                                            \
-      pack_row_avx512(dst + (dst_off[i] >> 3), dst_off[i] & 7, src + src_off[i], rows->n, width);                  \
+#define PACK(name, width)                                                                         \
+  TARGET void name(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,          \
+                   const unsigned char *src, const int64_t *src_off, int64_t count) {             \
+    for (int64_t i = 0; i < count; i++)                                                           \
+      pack_row_avx512(dst + (dst_off[i] >> 3), dst_off[i] & 7, src + src_off[i], rows->n, width); \
   }
 PACK(tesela__k_pack1_avx512, 1)
 PACK(tesela__k_pack2_avx512, 2)

@@ -52,7 +52,8 @@ void tesela__k_copy_bits_c(const tesela__rows *rows, unsigned char *dst, const i
 
 /* ---- bytes ------------------------------------------------------------------------------------------------- */
 
-TESELA__INLINE void unpack_row_c(unsigned char *dst, const unsigned char *src, int64_t at, int64_t n, int width) {
+TESELA__INLINE void unpack_row_c(unsigned char *dst, const unsigned char *src, int64_t at, int64_t n,
+                                 int width) {
   for (; n >= 8; n -= 8, dst += 8, src += width)
     tesela__store_bits(dst, tesela__unpack8(tesela__read_bits(src, at, 8 * width), width));
   if (n == 0) return;
@@ -66,7 +67,8 @@ TESELA__INLINE uint64_t pack_few_c(const unsigned char *src, int64_t n, int widt
   return tesela__pack8(bytes, width);
 }
 
-TESELA__INLINE void pack_row_c(unsigned char *dst, int64_t at, const unsigned char *src, int64_t n, int width) {
+TESELA__INLINE void pack_row_c(unsigned char *dst, int64_t at, const unsigned char *src, int64_t n,
+                               int width) {
   if (at) { /* up to the next byte */
     const int64_t head = tesela__min(n, (8 - at) / width);
     tesela__write_bits(dst++, at, head * width, pack_few_c(src, head, width));

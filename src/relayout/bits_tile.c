@@ -38,7 +38,8 @@ static int32_t near_loop(const tesela__box *box, uint64_t seen, int64_t step) {
   int32_t found = -1;
   for (int32_t i = 0; i < box->n_loops; i++) {
     const int64_t ss = box->loop[i].ss;
-    if (!(seen >> i & 1) && ss > step && ss <= NEAR_TIMES * step && (found < 0 || ss < box->loop[found].ss)) found = i;
+    if (!(seen >> i & 1) && ss > step && ss <= NEAR_TIMES * step && (found < 0 || ss < box->loop[found].ss))
+      found = i;
   }
   return found;
 }
@@ -46,8 +47,9 @@ static int32_t near_loop(const tesela__box *box, uint64_t seen, int64_t step) {
 /* The run of a side: its loops in order, all but the last one whole. */
 typedef struct bits_run {
   int32_t n, loop[TESELA__MAX_LOOPS];
-  int64_t unit[TESELA__MAX_LOOPS]; /* elements from one value of a loop to the next, with those between near elements and padding */
-  int32_t next;                    /* the loop that lengthens it: its last one, if that is cut, or another; or -1 */
+  int64_t unit
+      [TESELA__MAX_LOOPS]; /* elements from one value of a loop to the next, with those between near elements and padding */
+  int32_t next; /* the loop that lengthens it: its last one, if that is cut, or another; or -1 */
   int64_t elements;
 } bits_run;
 
@@ -114,7 +116,8 @@ static int32_t any_loop(const tesela__bits_fit *fit) {
   for (int32_t i = 0; i < fit->box->n_loops; i++) {
     const tesela__loop *l = &fit->box->loop[i];
     if (l->ss <= 0 || l->ds <= 0 || fit->chunk[i] == l->n) continue;
-    const int64_t step = fit->chunk[i] > 1 ? 0 : tesela__min(l->ss, l->ds); /* a loop that is begun is finished first */
+    const int64_t step =
+        fit->chunk[i] > 1 ? 0 : tesela__min(l->ss, l->ds); /* a loop that is begun is finished first */
     if (step < least) least = step, found = i;
   }
   return found;
@@ -128,7 +131,8 @@ static int64_t whole_blocks(int64_t n) { return tesela__ceil_div(n, LEAST_BITS) 
 static void even_out(tesela__bits_fit *fit) {
   fit->elements = 1;
   for (int32_t i = 0; i < fit->box->n_loops; i++) {
-    const int64_t n = fit->box->loop[i].n, chunk = fit->chunk[i], part = tesela__ceil_div(n, tesela__ceil_div(n, chunk));
+    const int64_t n = fit->box->loop[i].n, chunk = fit->chunk[i],
+                  part = tesela__ceil_div(n, tesela__ceil_div(n, chunk));
     const int64_t blocks = n >= 4 * chunk ? chunk / LEAST_BITS * LEAST_BITS : whole_blocks(part);
     fit->chunk[i] = part >= LEAST_BITS && 2 * blocks < n && blocks <= chunk ? blocks : part;
     fit->elements *= fit->chunk[i];
@@ -137,15 +141,19 @@ static void even_out(tesela__bits_fit *fit) {
 
 /* A transpose with long loops on both sides stays in bits. */
 static bool fit_blocks(tesela__bits_fit *fit) {
-  const int32_t a = continuing_loop(fit->box, true, 0, fit->bits), b = continuing_loop(fit->box, false, 0, fit->bits);
+  const int32_t a = continuing_loop(fit->box, true, 0, fit->bits),
+                b = continuing_loop(fit->box, false, 0, fit->bits);
   if (a < 0 || b < 0 || a == b || fit->padding) return false;
   const int64_t na = fit->box->loop[a].n, nb = fit->box->loop[b].n, most = fit->most * 8 / fit->bits;
-  if (na < LEAST_BITS || nb < LEAST_BITS || most < LEAST_BITS * LEAST_BITS || fit->box->loop[a].ds == fit->bits) return false;
+  if (na < LEAST_BITS || nb < LEAST_BITS || most < LEAST_BITS * LEAST_BITS ||
+      fit->box->loop[a].ds == fit->bits)
+    return false;
   int64_t side = LEAST_BITS;
   while (4 * side * side <= most) side *= 2;
   fit->chunk[a] = tesela__min(na, most / side / side * side);
   fit->chunk[b] = tesela__min(nb, most / whole_blocks(fit->chunk[a]));
-  if (fit->chunk[b] < side) fit->chunk[a] = tesela__min(na, most / whole_blocks(fit->chunk[b]) / LEAST_BITS * LEAST_BITS);
+  if (fit->chunk[b] < side)
+    fit->chunk[a] = tesela__min(na, most / whole_blocks(fit->chunk[b]) / LEAST_BITS * LEAST_BITS);
   even_out(fit);
   fit->blocks = fit->elements >= ENOUGH_ELEMENTS;
   if (!fit->blocks) fit->chunk[a] = fit->chunk[b] = fit->elements = 1;
@@ -169,7 +177,12 @@ static void begin_padded(tesela__bits_fit *fit) {
 void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__job *job, int64_t most) {
   const tesela__box *box = job->box;
   bits_run in, out;
-  *fit = (tesela__bits_fit){.box = box, .bits = job->dst_bits, .most = most, .elements = 1, .row = job->row, .padding = job->padding};
+  *fit = (tesela__bits_fit){.box = box,
+                            .bits = job->dst_bits,
+                            .most = most,
+                            .elements = 1,
+                            .row = job->row,
+                            .padding = job->padding};
   for (int32_t i = 0; i < box->n_loops; i++) fit->chunk[i] = 1;
   if (fit_blocks(fit)) return;
   find_near(fit);
@@ -180,7 +193,8 @@ void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__job *job, int64_
     const bool first_in = in.elements < out.elements;
     grows = lengthen(fit, first_in ? in.next : out.next) || lengthen(fit, first_in ? out.next : in.next);
   }
-  while (fit->elements < ENOUGH_ELEMENTS && in.next < 0 && out.next < 0 && lengthen(fit, any_loop(fit))) continue;
+  while (fit->elements < ENOUGH_ELEMENTS && in.next < 0 && out.next < 0 && lengthen(fit, any_loop(fit)))
+    continue;
   even_out(fit);
   find_run(fit, true, &in);
   find_run(fit, false, &out);
@@ -234,9 +248,12 @@ static void set_bits_side(const tesela__bits_fit *fit, bool src, tesela__bits_si
 
 /* Rows of bits that begin at bytes on both sides. */
 static void set_blocks(const tesela__bits_fit *fit, tesela__bits_tile *tile, tesela__box *inner) {
-  const int64_t bits = fit->bits, na = whole_blocks(fit->chunk[fit->a]), nb = whole_blocks(fit->chunk[fit->b]);
-  tile->in = (tesela__bits_side){bits, 0, loop_of(fit, fit->a, true, 0), 1, {loop_of(fit, fit->b, true, na * bits)}};
-  tile->out = (tesela__bits_side){bits, 0, loop_of(fit, fit->b, false, 0), 1, {loop_of(fit, fit->a, false, nb * bits)}};
+  const int64_t bits = fit->bits, na = whole_blocks(fit->chunk[fit->a]),
+                nb = whole_blocks(fit->chunk[fit->b]);
+  tile->in =
+      (tesela__bits_side){bits, 0, loop_of(fit, fit->a, true, 0), 1, {loop_of(fit, fit->b, true, na * bits)}};
+  tile->out = (tesela__bits_side){
+      bits, 0, loop_of(fit, fit->b, false, 0), 1, {loop_of(fit, fit->a, false, nb * bits)}};
   tesela__box_add(inner, na, bits, nb * bits);
   tesela__box_add(inner, nb, na * bits, bits);
 }
@@ -346,7 +363,8 @@ void tesela__bits_tile_run(tesela__worker *w, const tesela__tile *tile) {
   const int32_t unit = bits->inner.group > 1 ? 1 : w->piece->dst_bits;
   bits_move in = {&bits->in, bits->unpack, true, w->stage, tile->src, tile->next_src, 0, {0}};
   bits_move out = {&bits->out, bits->pack, false, tile->dst, w->pack, tile->next_dst, 0, {0}};
-  if (bits->padded > 0) memset(w->pack, w->plan->fill_pattern[0] & ((1 << w->piece->dst_bits) - 1), (size_t)bits->padded);
+  if (bits->padded > 0)
+    memset(w->pack, w->plan->fill_pattern[0] & ((1 << w->piece->dst_bits) - 1), (size_t)bits->padded);
   move_runs(&in, count, unit, tile->src_bit);
   w->run_inner(w, &bits->inner, w->pack, w->stage);
   move_runs(&out, count, unit, tile->dst_bit);

@@ -65,8 +65,8 @@ static void put_runs(tesela__sink *sink, const tesela_plan *plan, const tesela__
   int64_t runs = (int64_t)piece->na * piece->nb;
   if (piece->bits_tile) {
     const tesela__bits_tile *tile = &plan->bits_tile[piece->bits_tile - 1];
-    tesela__putf(sink, "from runs of %" PRId64 " to runs of %" PRId64 " elements, as %s", tile->in_run, tile->out_run,
-                 tile->inner.group > 1 ? "bits" : "bytes");
+    tesela__putf(sink, "from runs of %" PRId64 " to runs of %" PRId64 " elements, as %s", tile->in_run,
+                 tile->out_run, tile->inner.group > 1 ? "bits" : "bytes");
     return;
   }
   if (piece->transpose_fn) {

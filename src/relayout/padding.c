@@ -28,7 +28,7 @@ tesela_status tesela__keep_fill(tesela_plan *plan, const tesela__box *box, tesel
 /* A box of padding after rows: the loop of its bytes, and the values of each loop that follow rows. */
 typedef struct padding_match {
   int32_t fill, run; /* run: -1 for a single element */
-  int64_t bytes; /* bits, if the job is bitwise */
+  int64_t bytes;     /* bits, if the job is bitwise */
   int64_t n[TESELA__MAX_LOOPS];
 } padding_match;
 
@@ -41,7 +41,8 @@ static void box_behind(const tesela__job *job, uint64_t row_loops, int64_t row, 
   after->dst = (job->box->dst + row) * padding_unit(job);
   after->n_loops = 0;
   for (int32_t i = 0; i < job->box->n_loops; i++)
-    if (!(row_loops >> i & 1)) tesela__box_add(after, job->box->loop[i].n, 0, job->box->loop[i].ds * padding_unit(job));
+    if (!(row_loops >> i & 1))
+      tesela__box_add(after, job->box->loop[i].n, 0, job->box->loop[i].ds * padding_unit(job));
   tesela__box_simplify(after);
 }
 

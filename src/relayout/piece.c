@@ -153,7 +153,7 @@ static void set_stores(tesela__builder *b) {
   if (blocks && !b->b.dense) piece->lines = false;
   int64_t row = set_staged_row(b);
   piece->stage =
-      !piece->fill && !piece->weave_fn && !piece->bitwise && tesela__writes_runs(piece) &&
+      !piece->fill && piece->group == 1 && !piece->bitwise && tesela__writes_runs(piece) &&
       piece->solver != TESELA_SOLVER_DEINTERLEAVE && row >= TESELA__LINE &&
       tesela__stage_pitch(row) * (blocks && piece->staged_a == 1 ? piece->block : 1) <= TESELA__STAGE;
   if (piece->convert_fn && plan->dst.bits < 8 && b->run.n % (8 / plan->dst.bits))
@@ -277,15 +277,15 @@ static tesela_status new_piece(tesela_plan *plan, tesela__piece **piece, tesela_
 }
 
 static tesela_status build_piece(const tesela__job *job, tesela_solver solver, tesela__piece *piece,
-                                tesela_error *err);
+                                 tesela_error *err);
 
 /* Make the tile of elements below 8 bits, and the piece that moves its bytes. */
 static tesela_status set_bits_tile(tesela__builder *b, tesela_error *err) {
   tesela__piece *piece = b->piece;
   tesela_plan *plan = b->job->plan;
   void *tiles = plan->bits_tile;
-  const bool grown = tesela__grow(&plan->allocator, &tiles, sizeof *plan->bits_tile, &plan->bits_tile_capacity,
-                                  (uint64_t)plan->n_bits_tiles + 1);
+  const bool grown = tesela__grow(&plan->allocator, &tiles, sizeof *plan->bits_tile,
+                                  &plan->bits_tile_capacity, (uint64_t)plan->n_bits_tiles + 1);
   plan->bits_tile = tiles;
   if (!grown) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a tile of the plan");
   tesela__bits_tile *tile = &plan->bits_tile[plan->n_bits_tiles++];
@@ -325,7 +325,7 @@ static tesela_status set_bits_tile(tesela__builder *b, tesela_error *err) {
 
 /* Piece of a job; *piece is zero. */
 static tesela_status build_piece(const tesela__job *job, tesela_solver solver, tesela__piece *piece,
-                                tesela_error *err) {
+                                 tesela_error *err) {
   tesela_plan *plan = job->plan;
   tesela__builder b = {.job = job, .piece = piece};
   b.a.entries = b.b.entries = b.a.extent = b.b.extent = b.a.chunk = b.b.chunk = 1;

@@ -183,7 +183,8 @@ typedef struct tesela__piece {
   int32_t n_ahead;   /* tiles from the work to the prefetch */
   int64_t sa, da, sb, db, prefetch; /* start of each table in plan->table */
   int64_t pack_src, pack_dst;       /* tables of the transpose of packed rows */
-  int32_t bits_tile; /* BITS that begin at any bit: one more than the number of the tile, whose cut loops are A, B, the run; or 0 */
+  int32_t
+      bits_tile; /* BITS that begin at any bit: one more than the number of the tile, whose cut loops are A, B, the run; or 0 */
   tesela__level level[TESELA__MAX_LOOPS + 3];
 } tesela__piece;
 
@@ -196,7 +197,8 @@ typedef struct tesela__bits_loop {
 } tesela__bits_loop;
 
 typedef struct tesela__bits_side {
-  int64_t unit, less;    /* elements (of blocks: bits) of a step of the run; it ends so many before its last step */
+  int64_t unit,
+      less; /* elements (of blocks: bits) of a step of the run; it ends so many before its last step */
   tesela__bits_loop run; /* elements that are contiguous in memory and in the buffer */
   int32_t n_loops;
   tesela__bits_loop loop[TESELA__BITS_LOOPS];
@@ -207,7 +209,7 @@ typedef struct tesela__bits_tile {
   int64_t padded;          /* elements of the buffer of dst, if it has padding; or 0 */
   tesela__bits_side in, out;
   tesela__rows_fn *unpack, *pack; /* of blocks: both copy bits */
-  tesela__piece inner; /* from the buffer of src to that of dst */
+  tesela__piece inner;            /* from the buffer of src to that of dst */
 } tesela__bits_tile;
 
 /* Ways to move a box, which costs.inc prices: those of one solver differ in kernels or in where elements lie. */

@@ -147,8 +147,8 @@ static tesela__verdict bits_tile_verdict(const tesela__job *job) {
   tesela__bits_fit_tile(&fit, job, TESELA__BITS_ELEMENTS);
   if (fit.in == 1 || fit.out == 1) return refuses("no elements are near in src, or none contiguous in dst");
   const double bytes = job->dst_bits / 8.0;
-  return costs(job, fit.blocks ? TESELA__COST_BITS_COPIED : TESELA__COST_BITS_AS_BYTES, (double)fit.elements * bytes,
-               (double)fit.in * bytes, (double)fit.out * bytes, 0);
+  return costs(job, fit.blocks ? TESELA__COST_BITS_COPIED : TESELA__COST_BITS_AS_BYTES,
+               (double)fit.elements * bytes, (double)fit.in * bytes, (double)fit.out * bytes, 0);
 }
 
 static tesela__verdict bits_verdict(const tesela__job *job) {
@@ -158,7 +158,8 @@ static tesela__verdict bits_verdict(const tesela__job *job) {
   const tesela__loop *a = &job->box->loop[job->a], *b = &job->box->loop[job->b];
   const double in = (double)a->n * job->src_bits / 8, out = (double)b->n * job->dst_bits / 8;
   if (tesela__is_woven_bits(job))
-    return costs(job, TESELA__COST_BITS_WOVEN, in * (double)b->n, in, out, !has_few_streams(tesela__min(a->n, b->n), 1));
+    return costs(job, TESELA__COST_BITS_WOVEN, in * (double)b->n, in, out,
+                 !has_few_streams(tesela__min(a->n, b->n), 1));
   return costs(job, TESELA__COST_BITS, in * (double)b->n, in, out, 0);
 }
 

@@ -298,7 +298,9 @@ static bool weaves_bits(const tesela__job *job, bool out) {
              : a->n <= MOST_STREAMS && b->ss * 8 == a->n * job->dst_bits;
 }
 
-bool tesela__is_woven_bits(const tesela__job *job) { return weaves_bits(job, true) || weaves_bits(job, false); }
+bool tesela__is_woven_bits(const tesela__job *job) {
+  return weaves_bits(job, true) || weaves_bits(job, false);
+}
 
 static bool start_woven_bits(tesela__builder *b) {
   enum { WOVEN = 1024 };

@@ -288,7 +288,8 @@ static void set_facts(tesela_plan *plan) {
   info->isa = best_isa(isa);
   info->scratch_bytes = 0;
   for (int32_t i = 0; i < plan->n_pieces; i++)
-    if (plan->piece[i].pack_pitch || plan->piece[i].bits_tile || (plan->piece[i].stream && plan->piece[i].stage))
+    if (plan->piece[i].pack_pitch || plan->piece[i].bits_tile ||
+        (plan->piece[i].stream && plan->piece[i].stage))
       info->scratch_bytes = 2 * TESELA__STAGE + 512 * TESELA__LINE;
   if (plan->irregular) plan->total_bytes += tesela__ceil_div(elements * copies * plan->dst.bits, 8);
   info->threads = threads_for(plan);

@@ -150,7 +150,8 @@ static void choose_blocks(tesela__job *job) {
   if (job->group == 1) return;
   tiles.box = &bits;
   find_loops(&tiles);
-  if (job->random ? tesela__random(job->random) % 2 : tesela__bits_cost(job) <= tesela__bits_cost(&tiles)) return;
+  if (job->random ? tesela__random(job->random) % 2 : tesela__bits_cost(job) <= tesela__bits_cost(&tiles))
+    return;
   *job->box = bits;
   tiles.box = job->box;
   *job = tiles;

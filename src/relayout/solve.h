@@ -12,15 +12,16 @@ typedef struct tesela__job {
   tesela_plan *plan;
   tesela__box *box;
   bool fill, bitwise;
-  bool inner; /* from one buffer in the cache to another */
+  bool inner;           /* from one buffer in the cache to another */
   int32_t ws, wd;       /* width of an element on each side, in these units */
   int32_t group;        /* elements per byte, if several share one and blocks of them can be moved; else 1 */
   int32_t shared, a, b; /* loops that are contiguous on both sides, on src, on dst; or -1 */
   bool apart;           /* loop a is not contiguous on src, but its elements are near each other */
   tesela__conversion conversion; /* the plan's, or a mix inside elements that consist of several */
   int32_t src_bits, dst_bits;    /* of an element for the conversion, or for blocks of bits */
-  int64_t behind;   /* bytes of padding directly after each dst row of a transpose, which writes them, too */
-  int64_t row, padding; /* elements below 8 bits: a row of dst that padding follows, and that padding, for BITS; or 0 */
+  int64_t behind; /* bytes of padding directly after each dst row of a transpose, which writes them, too */
+  int64_t row,
+      padding; /* elements below 8 bits: a row of dst that padding follows, and that padding, for BITS; or 0 */
   int64_t tail;     /* bytes of padding after each row (each dst row of a transpose), written with it */
   uint64_t *random; /* of options.shuffle; or NULL */
 } tesela__job;

@@ -313,8 +313,7 @@ static void pack_rows(tesela__worker *w, const tesela__tile *tile) {
     else if (piece->bit_block_fn) {
       piece->bit_block_fn(row, piece->pack_pitch, tile->src, sb + b, tile->na / m);
       tesela__prefetch_some(&w->prefetch);
-    }
-    else if (piece->convert_fn)
+    } else if (piece->convert_fn)
       piece->convert_fn(row, tile->src + sb[b], tile->na);
     else {
       int64_t bytes = tile->na * piece->width;
@@ -348,6 +347,13 @@ static void tile_woven_bits(tesela__worker *w, const tesela__tile *tile) {
   if (piece->weaves_out) piece->weave_fn(&rows, tile->dst, &zero, w->pack, &zero, 1);
 }
 
+/* Prefetch n rows of dst, to be written. Inlined: gcc removes calls of a function that does no more. */
+TESELA__INLINE void prefetch_rows(unsigned char *dst, const int64_t *off, int64_t n, int64_t bytes) {
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t at = 0; at < bytes + TESELA__LINE - 1; at += TESELA__LINE)
+      __builtin_prefetch(dst + off[i] + at, 1, 2);
+}
+
 static void tile_packed(tesela__worker *w, const tesela__tile *tile) {
   const tesela__piece *piece = w->piece;
   const int64_t *table = w->plan->table;
@@ -366,6 +372,8 @@ static void tile_packed(tesela__worker *w, const tesela__tile *tile) {
       tile_staged(w, tile, &s, carry);
     else
       blocks_direct(w, &s, tile->dst);
+    if (tile->next_dst && w->store == TESELA__STORE_CACHED)
+      prefetch_rows(tile->next_dst, s.dst_off, full_a, full_b * piece->width);
   }
 }
 

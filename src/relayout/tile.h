@@ -28,7 +28,8 @@ typedef struct tesela__tile {
   const unsigned char *src;
   int64_t dst_bit, src_bit; /* of bitwise pieces: added to dst and src, 0..7 */
   int64_t na, nb, run;
-  unsigned char *next_dst; /* of pieces with bits_tile: where the next tile begins, or NULL */
+  unsigned char *
+      next_dst; /* of tiles and blocks of bits: where the next tile begins, if it is to be prefetched; or NULL */
   const unsigned char *next_src;
   bool begins, ends; /* of carried pieces: nothing is carried in; nothing is carried out */
 } tesela__tile;
@@ -44,7 +45,8 @@ struct tesela__worker {
   unsigned char *carry; /* a line for each entry of side A */
   unsigned char *pack;  /* TESELA__STAGE bytes; NULL unless rows are packed before the transpose */
   /* All tiles of the piece inside a tile, from one buffer to another. */
-  void (*run_inner)(const tesela__worker *worker, const tesela__piece *inner, unsigned char *dst, const unsigned char *src);
+  void (*run_inner)(const tesela__worker *worker, const tesela__piece *inner, unsigned char *dst,
+                    const unsigned char *src);
 };
 
 /* Moves n elements at a fixed distance on each side, with conversion; for strided pieces and the gather. */

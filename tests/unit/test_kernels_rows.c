@@ -108,7 +108,8 @@ static void draw_row(const tesela__kernel *kernel, rows_case *c) {
 /* Rows one after the other in dst with gaps, anywhere in src; false if they do not fit. */
 static bool draw_places(tesela__kernel_kind kind, rows_case *c) {
   const int64_t unit = bits_of_dst(kind) ? 8 : 1, src_unit = bits_of_src(kind) ? 8 : 1, whole = ARENA * unit;
-  const int64_t step = kind == TESELA__K_PACK ? c->width : 1, src_step = kind == TESELA__K_UNPACK ? c->width : 1;
+  const int64_t step = kind == TESELA__K_PACK ? c->width : 1,
+                src_step = kind == TESELA__K_UNPACK ? c->width : 1;
   bool lines = below(2); /* rows of dst begin at whole cache lines, if the first one does */
   reach dst, src;
   reaches(kind, c, &dst, &src);

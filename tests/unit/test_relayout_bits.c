@@ -19,7 +19,14 @@
 #include "support_pages.h"
 #include "support_seed.h"
 
-enum { MOST_DIMS = 5, MOST_DIGITS = 2 * MOST_DIMS, MOST_PLACES = 1 << 20, CASES = 400, TRIALS = 4, TEXT = 600 };
+enum {
+  MOST_DIMS = 5,
+  MOST_DIGITS = 2 * MOST_DIMS,
+  MOST_PLACES = 1 << 20,
+  CASES = 400,
+  TRIALS = 4,
+  TEXT = 600
+};
 
 /* ---- cases ------------------------------------------------------------------------------------------------- */
 
@@ -170,7 +177,8 @@ static void expect(const copy_case *c, unsigned char *dst, const unsigned char *
 
 static void make_layout(const copy_case *c, const side *s, tesela_layout *layout) {
   int32_t axis, outer[MOST_DIMS], low[MOST_DIMS];
-  assert_int_equal(tesela_layout_begin(layout, TESELA_DTYPE_NONE, c->bits, c->rank, c->shape, NULL), TESELA_OK);
+  assert_int_equal(tesela_layout_begin(layout, TESELA_DTYPE_NONE, c->bits, c->rank, c->shape, NULL),
+                   TESELA_OK);
   for (int32_t i = 0; i < s->n; i++) {
     const digit *g = &s->digit[i];
     if (g->step > 1)
@@ -200,7 +208,8 @@ static int64_t bytes_of(const copy_case *c, const side *s) { return (s->places *
 
 static long used[TESELA_SOLVER_GATHER + 1];
 
-static void try_case(const copy_case *c, const pages *dst_pages, const pages *src_pages, unsigned char *want) {
+static void try_case(const copy_case *c, const pages *dst_pages, const pages *src_pages,
+                     unsigned char *want) {
   const int64_t dst_bytes = bytes_of(c, &c->dst), src_bytes = bytes_of(c, &c->src);
   const unsigned fill = c->fill == TESELA_FILL_VALUE ? (unsigned)below(1 << c->bits) : 0;
   char text[TEXT];
@@ -225,8 +234,9 @@ static void try_case(const copy_case *c, const pages *dst_pages, const pages *sr
     for (int64_t i = 0; i < dst_bytes; i++) {
       if (dst[i] == want[i]) continue;
       put_case(text, c);
-      fail_msg("%s\nthreads %d, isa %d, shuffle %" PRIu64 ": byte %" PRId64 " of %" PRId64 " is 0x%02x; expected 0x%02x", text,
-               (int)o.threads, (int)o.isa, o.shuffle, i, dst_bytes, dst[i], want[i]);
+      fail_msg("%s\nthreads %d, isa %d, shuffle %" PRIu64 ": byte %" PRId64 " of %" PRId64
+               " is 0x%02x; expected 0x%02x",
+               text, (int)o.threads, (int)o.isa, o.shuffle, i, dst_bytes, dst[i], want[i]);
     }
   }
 }
