@@ -70,9 +70,11 @@ TARGET TESELA__INLINE void shift_bytes_avx512(unsigned char *dst, const unsigned
   }
 }
 
-TARGET TESELA__INLINE void copy_bytes_avx512(unsigned char *dst, const unsigned char *src, int64_t n) {
-  for (; n > 64; n -= 64, dst += 64, src += 64) _mm512_storeu_si512(dst, _mm512_loadu_si512(src));
-  if (n > 0) tesela__copy_short(dst, src, (size_t)n);
+TESELA__INLINE void copy_bytes(unsigned char *dst, const unsigned char *src, int64_t n) {
+  if (n > 64)
+    memcpy(dst, src, (size_t)n);
+  else if (n > 0)
+    tesela__copy_short(dst, src, (size_t)n);
 }
 
 TARGET void tesela__k_copy_bits_avx512(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
@@ -89,7 +91,7 @@ TARGET void tesela__k_copy_bits_avx512(const tesela__rows *rows, unsigned char *
     if (from & 7)
       shift_bytes_avx512(out, in, from & 7, n >> 3);
     else
-      copy_bytes_avx512(out, in, n >> 3);
+      copy_bytes(out, in, n >> 3);
     if (n & 7) copy_few_bits(out + (n >> 3), 0, in + (n >> 3), from & 7, n & 7);
   }
 }
