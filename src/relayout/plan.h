@@ -10,7 +10,7 @@
  *   relayout_solve.c     its solver; relayout_fit.c its tile; piece.c a piece of the plan, with tables
  *   relayout_plan.c      create, destroy, describe
  *   relayout_run.c       all pieces, in chunks on threads
- *   bits_tile.c          tiles of elements below 8 bits, as bytes in a buffer
+ *   bits_tile.c          tiles of elements below 8 bits, as bytes in a buffer; bits_run.c: one such tile
  *   tile.c               one tile of a piece, directly or through a buffer for rows that are not line-aligned
  *   window.c             dst in windows, each copied in a buffer of its own
  *   part.c               parts of both sides in buffers of their own (part.h); part_side.c: one side

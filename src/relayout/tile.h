@@ -67,7 +67,7 @@ void tesela__fill_row(unsigned char *dst, int64_t n, const unsigned char *patter
 
 void tesela__tile_run(tesela__worker *worker, const tesela__tile *tile);
 
-/* A tile of a piece with bits_tile; needs the worker's buffers. bits_tile.c */
+/* A tile of a piece with bits_tile; needs the worker's buffers. bits_run.c */
 void tesela__bits_tile_run(tesela__worker *worker, const tesela__tile *tile);
 
 /* Prefetch the next `share` lines, into L2: more lines can be on their way there than to L1. Stretches of 2 KiB in rows 19 KB apart,
