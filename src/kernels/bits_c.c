@@ -1,52 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bits_c.c - rows of bits and of elements below 8 bits, in portable C.
- *
- * A bit address counts from the low bit of byte 0 of its base; bit b is bit b & 7 of byte b >> 3, for negative b too.
+ * bits_c.c - rows of bits and of elements below 8 bits, in portable C; bits.h says how bits are counted.
  */
-#include "kernels/rows.h"
-
-/* 64 bits, bit 0 first, for any byte order of the machine. */
-static inline uint64_t load_bits_c(const unsigned char *src) {
-  uint64_t word;
-  memcpy(&word, src, 8);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  word = __builtin_bswap64(word);
-#endif
-  return word;
-}
-
-static inline void store_bits_c(unsigned char *dst, uint64_t word) {
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  word = __builtin_bswap64(word);
-#endif
-  memcpy(dst, &word, 8);
-}
-
-/* Read n bits, 1 to 8, from bit `at` of src on, 0 to 7; the second byte is read only if it has some of them. */
-static inline unsigned read_bits_c(const unsigned char *src, unsigned at, unsigned n) {
-  unsigned bits = (unsigned)src[0] >> at;
-  if (at + n > 8) bits |= (unsigned)src[1] << (8 - at);
-  return bits & (0xffu >> (8 - n));
-}
-
-static inline void write_bits_c(unsigned char *dst, unsigned at, unsigned n, unsigned bits) {
-  unsigned mask = (0xffu >> (8 - n)) << at;
-  bits <<= at;
-  dst[0] = (unsigned char)((dst[0] & ~mask) | (bits & mask));
-  if (at + n > 8) {
-    mask >>= 8;
-    dst[1] = (unsigned char)((dst[1] & ~mask) | ((bits >> 8) & mask));
-  }
-}
+#include "kernels/bits.h"
 
 /* ---- strided ----------------------------------------------------------------------------------------------- */
 
 static inline void strided_bits_row_c(const tesela__rows *rows, unsigned char *dst, int64_t to,
-                                      const unsigned char *src, int64_t from, unsigned width) {
+                                      const unsigned char *src, int64_t from, int64_t width) {
   for (int64_t e = 0; e < rows->n; e++, to += rows->dst_pitch, from += rows->src_pitch) {
-    unsigned bits = read_bits_c(src + (from >> 3), (unsigned)(from & 7), width);
-    write_bits_c(dst + (to >> 3), (unsigned)(to & 7), width, bits);
+    uint64_t bits = tesela__read_bits(src + (from >> 3), from & 7, width);
+    tesela__write_bits(dst + (to >> 3), to & 7, width, bits);
   }
 }
 
@@ -62,16 +26,15 @@ STRIDED_BITS(tesela__k_strided_bits4_c, 4)
 
 /* ---- copy -------------------------------------------------------------------------------------------------- */
 
-/* Copy n bits to a byte boundary: words, then bytes, then the last bits. */
-static void copy_bits_aligned_c(unsigned char *dst, const unsigned char *src, unsigned at, int64_t n) {
+/* Copy n bits to a byte boundary: words, then the last bits. */
+TESELA__INLINE void copy_bits_aligned_c(unsigned char *dst, const unsigned char *src, int64_t at, int64_t n) {
   if (at == 0) {
     memcpy(dst, src, (size_t)(n >> 3));
     dst += n >> 3, src += n >> 3, n &= 7;
   }
   for (; n >= 64; n -= 64, dst += 8, src += 8) /* at > 0: the ninth byte has the last `at` bits */
-    store_bits_c(dst, load_bits_c(src) >> at | (uint64_t)src[8] << (64 - at));
-  for (; n >= 8; n -= 8, dst++, src++) *dst = (unsigned char)read_bits_c(src, at, 8);
-  if (n) write_bits_c(dst, 0, (unsigned)n, read_bits_c(src, at, (unsigned)n));
+    tesela__store_bits(dst, tesela__load_bits(src) >> at | (uint64_t)src[8] << (64 - at));
+  if (n) tesela__write_bits(dst, 0, n, tesela__read_bits(src, at, n));
 }
 
 void tesela__k_copy_bits_c(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
@@ -79,14 +42,66 @@ void tesela__k_copy_bits_c(const tesela__rows *rows, unsigned char *dst, const i
   for (int64_t i = 0; i < count; i++) {
     int64_t to = dst_off[i], from = src_off[i], n = rows->n;
     if (to & 7) {
-      unsigned head = (unsigned)tesela__min(n, 8 - (to & 7));
-      write_bits_c(dst + (to >> 3), (unsigned)(to & 7), head,
-                   read_bits_c(src + (from >> 3), (unsigned)(from & 7), head));
+      int64_t head = tesela__min(n, 8 - (to & 7));
+      tesela__write_bits(dst + (to >> 3), to & 7, head, tesela__read_bits(src + (from >> 3), from & 7, head));
       to += head, from += head, n -= head;
     }
-    if (n) copy_bits_aligned_c(dst + (to >> 3), src + (from >> 3), (unsigned)(from & 7), n);
+    if (n) copy_bits_aligned_c(dst + (to >> 3), src + (from >> 3), from & 7, n);
   }
 }
+
+/* ---- bytes ------------------------------------------------------------------------------------------------- */
+
+TESELA__INLINE void unpack_row_c(unsigned char *dst, const unsigned char *src, int64_t at, int64_t n,
+                                 int width) {
+  for (; n >= 8; n -= 8, dst += 8, src += width)
+    tesela__store_bits(dst, tesela__unpack8(tesela__read_bits(src, at, 8 * width), width));
+  if (n == 0) return;
+  uint64_t rest = tesela__unpack8(tesela__read_bits(src, at, n * width), width);
+  for (int64_t i = 0; i < n; i++) dst[i] = (unsigned char)(rest >> 8 * i);
+}
+
+TESELA__INLINE uint64_t pack_few_c(const unsigned char *src, int64_t n, int width) {
+  uint64_t bytes = 0;
+  for (int64_t i = 0; i < n; i++) bytes |= (uint64_t)src[i] << 8 * i;
+  return tesela__pack8(bytes, width);
+}
+
+TESELA__INLINE void pack_row_c(unsigned char *dst, int64_t at, const unsigned char *src, int64_t n,
+                               int width) {
+  if (at) { /* up to the next byte */
+    const int64_t head = tesela__min(n, (8 - at) / width);
+    tesela__write_bits(dst++, at, head * width, pack_few_c(src, head, width));
+    src += head, n -= head;
+  }
+  for (; n >= 8; n -= 8, src += 8) {
+    const uint64_t bits = tesela__pack8(tesela__load_bits(src), width);
+    for (int i = 0; i < width; i++) *dst++ = (unsigned char)(bits >> 8 * i);
+  }
+  if (n > 0) tesela__write_bits(dst, 0, n * width, pack_few_c(src, n, width));
+}
+
+#define UNPACK(name, width)                                                                                 \
+  void name(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off, const unsigned char *src, \
+            const int64_t *src_off, int64_t count) {                                                        \
+    for (int64_t i = 0; i < count; i++)                                                                     \
+      unpack_row_c(dst + dst_off[i], src + (src_off[i] >> 3), src_off[i] & 7, rows->n, width);              \
+  }
+UNPACK(tesela__k_unpack1_c, 1)
+UNPACK(tesela__k_unpack2_c, 2)
+UNPACK(tesela__k_unpack4_c, 4)
+#undef UNPACK
+
+#define PACK(name, width)                                                                                   \
+  void name(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off, const unsigned char *src, \
+            const int64_t *src_off, int64_t count) {                                                        \
+    for (int64_t i = 0; i < count; i++)                                                                     \
+      pack_row_c(dst + (dst_off[i] >> 3), dst_off[i] & 7, src + src_off[i], rows->n, width);                \
+  }
+PACK(tesela__k_pack1_c, 1)
+PACK(tesela__k_pack2_c, 2)
+PACK(tesela__k_pack4_c, 4)
+#undef PACK
 
 /* ---- blocks ------------------------------------------------------------------------------------------------ */
 

@@ -27,6 +27,10 @@ typedef enum tesela__kernel_kind {
   TESELA__K_STRIDED_BITS, /* n elements of `width` BITS (1, 2, 4), pitches and all offsets in bits; width 1, 2, 4. Other
                              bits of a byte of dst are kept */
   TESELA__K_COPY_BITS, /* n bits per row, offsets in bits from the base addresses; width 0; other bits are kept */
+  TESELA__K_UNPACK, /* n elements of `width` BITS (1, 2, 4), src_off in bits, to the low bits of bytes, dst_off in bytes; the other
+                       bits of these are 0 */
+  TESELA__K_PACK, /* the reverse: the low bits of n bytes, src_off in bytes, to elements, dst_off in bits; other bits of dst are
+                     kept. The other bits of the bytes of src must be 0 */
   /* blocks */
   TESELA__K_TRANSPOSE, /* elements of `width` bytes; see tesela__transpose_fn */
   /* one row, contiguous */

@@ -9,8 +9,15 @@ static void put_loops(tesela__sink *sink, const tesela_plan *plan) {
     tesela__putf(sink, "%s%" PRId64, i ? "x" : " ", plan->shape.loop[i].n);
 }
 
-static void put_extent_of_tile(tesela__sink *sink, const tesela__piece *piece) {
-  if (piece->transpose_fn)
+/* ", runs of 100 to runs of 256" */
+static void put_bits_tile(tesela__sink *sink, const tesela__bits_tile *tile) {
+  tesela__putf(sink, ", runs of %" PRId64 " to runs of %" PRId64, tile->in_run, tile->out_run);
+}
+
+static void put_extent_of_tile(tesela__sink *sink, const tesela_plan *plan, const tesela__piece *piece) {
+  if (piece->bits_tile)
+    put_bits_tile(sink, &plan->bits_tile[piece->bits_tile - 1]);
+  else if (piece->transpose_fn)
     tesela__putf(sink, ", tile %dx%d", (int)piece->nb, (int)piece->na);
   else if (piece->solver == TESELA_SOLVER_INTERLEAVE || piece->solver == TESELA_SOLVER_DEINTERLEAVE)
     tesela__putf(sink, ", k %" PRId64 ", run %" PRId64, piece->rows.k, piece->run);
@@ -32,7 +39,7 @@ static void put_line(tesela__sink *sink, const tesela_plan *plan) {
   tesela__putf(sink, " x%" PRId32, plan->dst.bits);
   if (piece) {
     put_loops(sink, plan);
-    put_extent_of_tile(sink, piece);
+    put_extent_of_tile(sink, plan, piece);
     if (piece->stream) tesela__puts(sink, ", stream");
   }
   if (plan->conversion) tesela__putf(sink, ", %s", tesela__conversion_name(plan->conversion));
@@ -52,10 +59,16 @@ tesela_status tesela_plan_print(const tesela_plan *plan, const tesela_writer *to
 
 /* The content of a full tile: "of 32x1024 elements", "of 4 runs of 128 elements from 2 rows", "of 8 runs of 288 bytes +
  * 224 bytes of padding each". */
-static void put_runs(tesela__sink *sink, const tesela__piece *piece) {
+static void put_runs(tesela__sink *sink, const tesela_plan *plan, const tesela__piece *piece) {
   bool weaves = piece->solver == TESELA_SOLVER_INTERLEAVE || piece->solver == TESELA_SOLVER_DEINTERLEAVE;
   bool elements = weaves || piece->convert_fn || (piece->solver == TESELA_SOLVER_STRIDED && !piece->fill);
   int64_t runs = (int64_t)piece->na * piece->nb;
+  if (piece->bits_tile) {
+    const tesela__bits_tile *tile = &plan->bits_tile[piece->bits_tile - 1];
+    tesela__putf(sink, "from runs of %" PRId64 " to runs of %" PRId64 " elements, as %s", tile->in_run,
+                 tile->out_run, tile->inner.group > 1 ? "bits" : "bytes");
+    return;
+  }
   if (piece->transpose_fn) {
     tesela__putf(sink, "of %dx%d elements", (int)piece->nb, (int)piece->na);
     return;
@@ -80,11 +93,11 @@ static void put_kernel(tesela__sink *sink, const char *name) {
   tesela__putc(sink, ')');
 }
 
-static void put_piece(tesela__sink *sink, const tesela__piece *piece) {
+static void put_piece(tesela__sink *sink, const tesela_plan *plan, const tesela__piece *piece) {
   tesela__putf(sink, "  %-12s %12" PRId64 " bytes %9" PRId64 " tile%s ",
                piece->fill ? "fill" : tesela_solver_name(piece->solver), piece->bytes, piece->n_tiles,
                piece->n_tiles == 1 ? " " : "s");
-  put_runs(sink, piece);
+  put_runs(sink, plan, piece);
   if (piece->stream)
     tesela__puts(sink, piece->lines   ? ", streamed lines"
                        : piece->stage ? ", streamed through a buffer"
@@ -137,7 +150,7 @@ tesela_status tesela_plan_explain(const tesela_plan *plan, const tesela_writer *
                  plan->by_sums ? "by tables of offsets" : "by a walk through both layouts", plan->irregular);
   if (solved) put_shape(&sink, plan);
   if (plan->n_pieces > 0) tesela__puts(&sink, "pieces\n");
-  for (int32_t i = 0; i < plan->n_pieces; i++) put_piece(&sink, &plan->piece[i]);
+  for (int32_t i = 0; i < plan->n_pieces; i++) put_piece(&sink, plan, &plan->piece[i]);
   if (solved) put_verdicts(&sink, plan);
   tesela__in_place_explain(plan, &sink);
   return tesela__sink_finish(&sink, err);

@@ -28,30 +28,34 @@ tesela_status tesela__keep_fill(tesela_plan *plan, const tesela__box *box, tesel
 /* A box of padding after rows: the loop of its bytes, and the values of each loop that follow rows. */
 typedef struct padding_match {
   int32_t fill, run; /* run: -1 for a single element */
-  int64_t bytes;
+  int64_t bytes;     /* bits, if the job is bitwise */
   int64_t n[TESELA__MAX_LOOPS];
 } padding_match;
 
-/* The bytes directly after each row of the job, `row` bytes after its start: in bits, without src and the loops of the
+static int64_t padding_unit(const tesela__job *job) { return job->bitwise ? 1 : 8; }
+
+/* The places directly after each row of the job, `row` bytes after its start: in bits, without src and the loops of the
  * row. */
 static void box_behind(const tesela__job *job, uint64_t row_loops, int64_t row, tesela__box *after) {
   after->src = 0;
-  after->dst = (job->box->dst + row) * 8;
+  after->dst = (job->box->dst + row) * padding_unit(job);
   after->n_loops = 0;
   for (int32_t i = 0; i < job->box->n_loops; i++)
-    if (!(row_loops >> i & 1)) tesela__box_add(after, job->box->loop[i].n, 0, job->box->loop[i].ds * 8);
+    if (!(row_loops >> i & 1))
+      tesela__box_add(after, job->box->loop[i].n, 0, job->box->loop[i].ds * padding_unit(job));
   tesela__box_simplify(after);
 }
 
-/* Does a box of padding have all values of the loops of `after`, and whole bytes? */
-static bool is_behind(const tesela__box *fill, const tesela__box *after, int32_t bits, padding_match *match) {
-  if (fill->dst != after->dst || fill->dst % 8) return false;
+/* Does a box of padding have all values of the loops of `after`, and whole bytes (`unit` 8)? */
+static bool is_behind(const tesela__box *fill, const tesela__box *after, int32_t bits, int64_t unit,
+                      padding_match *match) {
+  if (fill->dst != after->dst || fill->dst % unit) return false;
   match->run = tesela__find_loop(fill, -1, bits);
   int64_t run = match->run < 0 ? bits : fill->loop[match->run].n * bits;
-  match->bytes = run / 8;
+  match->bytes = run / unit;
   for (int32_t i = 0; i < fill->n_loops; i++) {
     match->n[i] = i == match->run ? fill->loop[i].n : 1;
-    if (i != match->run && fill->loop[i].ds % 8) return false;
+    if (i != match->run && fill->loop[i].ds % unit) return false;
   }
   for (int32_t k = 0; k < after->n_loops; k++) {
     int32_t i = 0;
@@ -59,16 +63,35 @@ static bool is_behind(const tesela__box *fill, const tesela__box *after, int32_t
     if (i == fill->n_loops || fill->loop[i].n < after->loop[k].n) return false;
     match->n[i] = after->loop[k].n;
   }
-  return run % 8 == 0;
+  return run % unit == 0;
+}
+
+/* Split loops of a box of padding, so that it has the loops of `after` where that is possible. */
+static void split_as(tesela__box *fill, const tesela__box *after, int32_t bits) {
+  for (int32_t k = 0; k < after->n_loops && fill->n_loops < TESELA__MAX_LOOPS; k++) {
+    const tesela__loop *want = &after->loop[k];
+    if (tesela__find_loop(fill, -1, want->ds) >= 0) continue;
+    for (int32_t i = 0; i < fill->n_loops; i++) {
+      tesela__loop *l = &fill->loop[i];
+      const int64_t times = l->ds > bits && want->ds % l->ds == 0 ? want->ds / l->ds : 0;
+      if (times < 2 || l->n % times || l->n / times < want->n) continue;
+      fill->loop[fill->n_loops++] = (tesela__loop){l->n / times, 0, want->ds};
+      l->n = times;
+      break;
+    }
+  }
 }
 
 static bool find_padding(const tesela__job *job, uint64_t row_loops, int64_t row, padding_match *match) {
   const tesela_plan *plan = job->plan;
   tesela__box after;
-  if (job->bitwise || plan->n_fill_boxes == 0) return false;
+  if (plan->n_fill_boxes == 0) return false;
   box_behind(job, row_loops, row, &after);
-  for (match->fill = 0; match->fill < plan->n_fill_boxes; match->fill++)
-    if (is_behind(&plan->fill_box[match->fill], &after, plan->dst.bits, match)) return true;
+  for (match->fill = 0; match->fill < plan->n_fill_boxes; match->fill++) {
+    tesela__box *fill = &plan->fill_box[match->fill];
+    if (job->bitwise && fill->dst == after.dst) split_as(fill, &after, plan->dst.bits);
+    if (is_behind(fill, &after, plan->dst.bits, padding_unit(job), match)) return true;
+  }
   return false;
 }
 
@@ -111,4 +134,12 @@ tesela_status tesela__take_padding(tesela__job *job, uint64_t row_loops, int64_t
     job->tail += bytes;
   }
   return TESELA_OK;
+}
+
+tesela_status tesela__take_bits(const tesela__job *job, uint64_t row_loops, int64_t row, tesela_error *err) {
+  padding_match match;
+  if (!find_padding(job, row_loops, row, &match)) return TESELA_OK;
+  tesela_status status = reserve_fills(job->plan, TESELA__MAX_LOOPS, err);
+  if (status == TESELA_OK) take_match(job->plan, &match);
+  return status;
 }

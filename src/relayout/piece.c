@@ -94,6 +94,11 @@ static void add_levels(tesela__builder *b) {
     if (piece->convert_fn && piece->solver != TESELA_SOLVER_STRIDED) /* the run counts elements */
       set_level_bits(piece, TESELA__TILE_RUN, b->chunk, src_bits, dst_bits);
   }
+  for (int32_t i = 0; i < b->bits.n_cuts; i++) {
+    static const tesela__level_kind kinds[] = {TESELA__TILE_A, TESELA__TILE_B, TESELA__TILE_RUN};
+    const int64_t chunk = b->bits.chunk[b->bits.cut[i]];
+    add_tile_level(piece, &box->loop[b->bits.cut[i]], chunk, chunk, kinds[i]);
+  }
   piece->n_tiles = 1;
   for (int32_t i = 0; i < piece->n_levels; i++) piece->n_tiles *= piece->level[i].n;
 }
@@ -148,7 +153,7 @@ static void set_stores(tesela__builder *b) {
   if (blocks && !b->b.dense) piece->lines = false;
   int64_t row = set_staged_row(b);
   piece->stage =
-      !piece->fill && !piece->weave_fn && !piece->bitwise && tesela__writes_runs(piece) &&
+      !piece->fill && piece->group == 1 && !piece->bitwise && tesela__writes_runs(piece) &&
       piece->solver != TESELA_SOLVER_DEINTERLEAVE && row >= TESELA__LINE &&
       tesela__stage_pitch(row) * (blocks && piece->staged_a == 1 ? piece->block : 1) <= TESELA__STAGE;
   if (piece->convert_fn && plan->dst.bits < 8 && b->run.n % (8 / plan->dst.bits))
@@ -271,11 +276,57 @@ static tesela_status new_piece(tesela_plan *plan, tesela__piece **piece, tesela_
   return TESELA_OK;
 }
 
-tesela_status tesela__piece_build(const tesela__job *job, tesela_solver solver, tesela_error *err) {
+static tesela_status build_piece(const tesela__job *job, tesela_solver solver, tesela__piece *piece,
+                                 tesela_error *err);
+
+/* Make the tile of elements below 8 bits, and the piece that moves its bytes. */
+static tesela_status set_bits_tile(tesela__builder *b, tesela_error *err) {
+  tesela__piece *piece = b->piece;
+  tesela_plan *plan = b->job->plan;
+  void *tiles = plan->bits_tile;
+  const bool grown = tesela__grow(&plan->allocator, &tiles, sizeof *plan->bits_tile,
+                                  &plan->bits_tile_capacity, (uint64_t)plan->n_bits_tiles + 1);
+  plan->bits_tile = tiles;
+  if (!grown) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a tile of the plan");
+  tesela__bits_tile *tile = &plan->bits_tile[plan->n_bits_tiles++];
+  *tile = (tesela__bits_tile){.inner = {.fill = false}};
+  tesela__box inner;
+  tesela__bits_set_tile(&b->bits, tile, &inner);
+  const tesela__bits_fit *fit = &b->bits;
+  const tesela__kernel *unpack, *pack;
+  tesela__job job = {.plan = plan, .box = &inner, .inner = true, .random = b->job->random, .group = 1};
+  if (fit->blocks) {
+    unpack = pack = tesela__kernel_for(b->job, TESELA__K_COPY_BITS, 0, 0);
+    job.src_bits = job.dst_bits = job.ws = job.wd = fit->bits;
+    job.bitwise = true;
+    tesela__set_units_of_bits(&job);
+  } else {
+    unpack = tesela__kernel_for(b->job, TESELA__K_UNPACK, fit->bits, 0);
+    pack = tesela__kernel_for(b->job, TESELA__K_PACK, fit->bits, 0);
+    job.ws = job.wd = 8;
+    tesela__set_units_of_bytes(&job);
+  }
+  tile->unpack = (tesela__rows_fn *)unpack->fn;
+  tile->pack = (tesela__rows_fn *)pack->fn;
+  tile->in_run = fit->in;
+  tile->out_run = fit->out;
+  tesela__verdict verdict[TESELA__N_SOLVERS] = {{0}};
+  const bool stream = plan->stream;
+  plan->stream = false; /* the buffers are in the cache */
+  const tesela_solver solver = tesela__choose_solver(&job, verdict);
+  tesela_status status = build_piece(&job, solver, &tile->inner, err);
+  plan->stream = stream;
+  tile->inner.stream = false;
+  piece->kernel = tile->inner.kernel;
+  piece->isa |= unpack->isa | pack->isa | tile->inner.isa;
+  piece->bits_tile = plan->n_bits_tiles;
+  return status;
+}
+
+/* Piece of a job; *piece is zero. */
+static tesela_status build_piece(const tesela__job *job, tesela_solver solver, tesela__piece *piece,
+                                 tesela_error *err) {
   tesela_plan *plan = job->plan;
-  tesela__piece *piece = NULL;
-  tesela_status status = new_piece(plan, &piece, err);
-  if (status != TESELA_OK) return status;
   tesela__builder b = {.job = job, .piece = piece};
   b.a.entries = b.b.entries = b.a.extent = b.b.extent = b.a.chunk = b.b.chunk = 1;
   b.a.dense = b.b.dense = true;
@@ -290,10 +341,13 @@ tesela_status tesela__piece_build(const tesela__job *job, tesela_solver solver, 
   piece->src_bits = job->src_bits;
   piece->dst_bits = job->dst_bits;
   tesela__fit_tile(&b, solver);
+  tesela_status status = b.bits.box ? set_bits_tile(&b, err) : TESELA_OK;
+  if (status != TESELA_OK) return status;
   if (!piece->transpose_fn) piece->tail = job->tail;
   add_levels(&b);
-  piece->na = (int32_t)b.a.entries;
-  piece->nb = (int32_t)b.b.entries;
+  piece->na = (int32_t)(b.bits.n_cuts > 0 ? b.bits.chunk[b.bits.cut[0]] : b.a.entries);
+  piece->nb = (int32_t)(b.bits.n_cuts > 1 ? b.bits.chunk[b.bits.cut[1]] : b.b.entries);
+  if (b.bits.n_cuts > 2) piece->run = b.bits.chunk[b.bits.cut[2]];
   piece->rows.n = piece->run;
   status = side_table(plan, &b.a, true, &piece->sa, err);
   if (status == TESELA_OK) status = side_table(plan, &b.a, false, &piece->da, err);
@@ -303,6 +357,14 @@ tesela_status tesela__piece_build(const tesela__job *job, tesela_solver solver, 
   if (status == TESELA_OK) set_stores(&b);
   if (status == TESELA_OK) status = set_prefetch(&b, err);
   if (status == TESELA_OK) status = set_packing(&b, err);
+  return status;
+}
+
+tesela_status tesela__piece_build(const tesela__job *job, tesela_solver solver, tesela_error *err) {
+  tesela_plan *plan = job->plan;
+  tesela__piece *piece = NULL;
+  tesela_status status = new_piece(plan, &piece, err);
+  if (status == TESELA_OK) status = build_piece(job, solver, piece, err);
   if (status != TESELA_OK) return status;
   plan->n_pieces++;
   plan->n_fills += piece->fill;

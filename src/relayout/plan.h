@@ -10,6 +10,7 @@
  *   relayout_solve.c     its solver; relayout_fit.c its tile; piece.c a piece of the plan, with tables
  *   relayout_plan.c      create, destroy, describe
  *   relayout_run.c       all pieces, in chunks on threads
+ *   bits_tile.c          tiles of elements below 8 bits, as bytes in a buffer; bits_run.c: one such tile
  *   tile.c               one tile of a piece, directly or through a buffer for rows that are not line-aligned
  *   window.c             dst in windows, each copied in a buffer of its own
  *   part.c               parts of both sides in buffers of their own (part.h); part_side.c: one side
@@ -221,8 +222,34 @@ typedef struct tesela__piece {
   int32_t n_ahead;   /* tiles from the work to the prefetch */
   int64_t sa, da, sb, db, prefetch; /* start of each table in plan->table */
   int64_t pack_src, pack_dst;       /* tables of the transpose of packed rows */
+  int32_t
+      bits_tile; /* BITS that begin at any bit: one more than the number of the tile, whose cut loops are A, B, the run; or 0 */
   tesela__level level[TESELA__MAX_LOOPS + 3];
 } tesela__piece;
+
+/* One side of a tile of elements below 8 bits: loops with their steps in memory, in bits, and in the buffer: in
+ * bytes, one for each element; or in bits, if the tile is of blocks, whose rows begin at bytes. */
+enum { TESELA__BITS_LOOPS = 16, TESELA__BITS_ELEMENTS = 32 << 10 /* of a tile, most */ };
+typedef struct tesela__bits_loop {
+  int64_t n, memory, buffer;
+  int32_t cut; /* the number of the cut loop that it is: its last tile is shorter; or -1 */
+} tesela__bits_loop;
+
+typedef struct tesela__bits_side {
+  int64_t unit,
+      less; /* elements (of blocks: bits) of a step of the run; it ends so many before its last step */
+  tesela__bits_loop run; /* elements that are contiguous in memory and in the buffer */
+  int32_t n_loops;
+  tesela__bits_loop loop[TESELA__BITS_LOOPS];
+} tesela__bits_side;
+
+typedef struct tesela__bits_tile {
+  int64_t in_run, out_run; /* elements of full runs */
+  int64_t padded;          /* elements of the buffer of dst, if it has padding; or 0 */
+  tesela__bits_side in, out;
+  tesela__rows_fn *unpack, *pack; /* of blocks: both copy bits */
+  tesela__piece inner;            /* from the buffer of src to that of dst */
+} tesela__bits_tile;
 
 /* Ways to move a box, which costs.inc prices: those of one solver differ in kernels or in where elements lie. */
 typedef enum tesela__cost_way {
@@ -283,6 +310,9 @@ struct tesela_plan {
   tesela__box shape;  /* loops of the largest piece; steps in bytes, or in bits if unit_bytes is 0 */
   int32_t unit_bytes; /* bytes in dst of an element of shape; 0: an element of dst */
   tesela__piece *piece;
+  tesela__bits_tile *bits_tile;
+  int32_t n_bits_tiles;
+  size_t bits_tile_capacity;
   tesela__box *fill_box; /* padding that no piece writes yet, in bits, while pieces are made */
   int32_t n_fill_boxes;
   size_t fill_box_capacity;

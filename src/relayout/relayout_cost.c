@@ -140,13 +140,30 @@ static tesela__verdict deinterleave_verdict(const tesela__job *job) {
   return weave_verdict(job, b, a, b->ss, false);
 }
 
+/* Tiles in buffers. */
+static tesela__verdict bits_tile_verdict(const tesela__job *job) {
+  tesela__bits_fit fit;
+  if (job->conversion || job->src_bits != job->dst_bits) return refuses("values are converted");
+  tesela__bits_fit_tile(&fit, job, TESELA__BITS_ELEMENTS);
+  if (fit.in == 1 || fit.out == 1) return refuses("no elements are near in src, or none contiguous in dst");
+  const double bytes = job->dst_bits / 8.0;
+  return costs(job, fit.blocks ? TESELA__COST_BITS_COPIED : TESELA__COST_BITS_AS_BYTES,
+               (double)fit.elements * bytes, (double)fit.in * bytes, (double)fit.out * bytes, 0);
+}
+
 static tesela__verdict bits_verdict(const tesela__job *job) {
   if (job->plan->dst.bits >= 8) return refuses("elements are whole bytes");
-  if (job->group <= 1) return refuses("no blocks of whole bytes on both sides");
-  const double a = (double)job->box->loop[job->a].n, b = (double)job->box->loop[job->b].n;
-  return costs(job, TESELA__COST_BITS, a * b * job->dst_bits / 8, a * job->src_bits / 8,
-               b * job->dst_bits / 8, 0);
+  if (job->bitwise) return bits_tile_verdict(job);
+  if (job->group <= 1) return refuses("whole bytes can be moved");
+  const tesela__loop *a = &job->box->loop[job->a], *b = &job->box->loop[job->b];
+  const double in = (double)a->n * job->src_bits / 8, out = (double)b->n * job->dst_bits / 8;
+  if (tesela__is_woven_bits(job))
+    return costs(job, TESELA__COST_BITS_WOVEN, in * (double)b->n, in, out,
+                 !has_few_streams(tesela__min(a->n, b->n), 1));
+  return costs(job, TESELA__COST_BITS, in * (double)b->n, in, out, 0);
 }
+
+float tesela__bits_cost(const tesela__job *job) { return bits_verdict(job).cost; }
 
 /* Do permutes of lines move the run? */
 static bool is_near(const tesela__job *job, int64_t near, int64_t far) {

@@ -137,16 +137,17 @@ static void take_more_rows(tesela__builder *b) {
 }
 
 /* For a tile with too few rows: add the loop with the shortest dst steps, dense or not, within the tile's reach if that is
- * bounded. */
+ * bounded; short runs of bits take more loops. */
 static void take_any(tesela__builder *b) {
+  enum { MOST = 64 };
   const tesela__box *box = b->job->box;
-  for (int32_t i = box->n_loops - 1; i >= 0; i--) {
+  for (int32_t i = box->n_loops - 1; i >= 0 && b->b.entries < MOST && !side_is_cut(&b->b); i--) {
     if (b->used[i]) continue;
     b->used[i] = true;
     b->b.dense = b->b.dense && box->loop[i].ds == b->b.extent;
     const int64_t reach = b->job->plan->reach, step = tesela__max(1, box->loop[i].ds);
-    side_add(&b->b, box->loop[i], reach > 0 ? tesela__min(64, reach / step) : 64, 1);
-    return;
+    side_add(&b->b, box->loop[i], reach > 0 ? tesela__min(MOST, reach / step) : MOST, 1);
+    if (!b->piece->bitwise) return;
   }
 }
 
@@ -286,6 +287,7 @@ static tesela__tile_target target_of_blocks(const tesela__job *job) {
   else if (pitch % set == 0)
     target = (tesela__tile_target){1024, 128, 0};
   if (tuning->in) target = (tesela__tile_target){tuning->in, tuning->out, 0};
+  if (job->inner) target = (tesela__tile_target){1024, 1024, 0};
   if (job->random) target = random_target(job->random, job->wd == 1 ? 3 : 5);
   return target;
 }
@@ -299,14 +301,23 @@ static void set_most_packed(tesela__builder *b, int32_t m) {
 }
 
 /* Blocks of bits with few elements on one side, dense with the other, as (8,1) packs of nibbles: weave their bytes. */
+static bool weaves_bits(const tesela__job *job, bool out) {
+  enum { MOST_STREAMS = 16 };
+  const tesela__loop *a = &job->box->loop[job->a], *b = &job->box->loop[job->b];
+  return out ? b->n <= MOST_STREAMS && a->ds * 8 == b->n * job->dst_bits
+             : a->n <= MOST_STREAMS && b->ss * 8 == a->n * job->dst_bits;
+}
+
+bool tesela__is_woven_bits(const tesela__job *job) {
+  return weaves_bits(job, true) || weaves_bits(job, false);
+}
+
 static bool start_woven_bits(tesela__builder *b) {
-  enum { MOST_STREAMS = 16, WOVEN = 1024 };
+  enum { WOVEN = 1024 };
   const tesela__job *job = b->job;
-  tesela__loop a_loop = job->box->loop[job->a], b_loop = job->box->loop[job->b];
-  int64_t bits = job->dst_bits;
-  bool out = b_loop.n <= MOST_STREAMS && a_loop.ds * 8 == b_loop.n * bits;
-  bool in = a_loop.n <= MOST_STREAMS && b_loop.ss * 8 == a_loop.n * bits;
-  if (!out && !in) return false;
+  const tesela__loop a_loop = job->box->loop[job->a], b_loop = job->box->loop[job->b];
+  const bool out = weaves_bits(job, true);
+  if (!tesela__is_woven_bits(job)) return false;
   int64_t k = out ? b_loop.n : a_loop.n;
   const tesela__kernel *kernel =
       tesela__kernel_for(job, out ? TESELA__K_INTERLEAVE : TESELA__K_DEINTERLEAVE, 1, k);
@@ -382,8 +393,24 @@ static void start_transpose(tesela__builder *b) {
   b->used[job->a] = b->used[job->b] = true;
 }
 
+/* Elements below 8 bits that begin at any bit. */
+static void start_bits_tile(tesela__builder *b) {
+  const tesela__job *job = b->job;
+  tesela__piece *piece = b->piece;
+  int64_t most = TESELA__BITS_ELEMENTS;
+  if (job->random) most >>= tesela__random(job->random) % 12;
+  tesela__bits_fit_tile(&b->bits, job, most);
+  piece->bitwise = true;
+  piece->run = 1;
+  for (int32_t i = 0; i < job->box->n_loops; i++) b->used[i] = b->bits.chunk[i] > 1;
+}
+
 void tesela__fit_tile(tesela__builder *b, tesela_solver solver) {
   const tesela__job *job = b->job;
+  if (solver == TESELA_SOLVER_BITS && job->bitwise) {
+    start_bits_tile(b);
+    return;
+  }
   b->target = target_of_rows(job);
   switch (solver) {
   case TESELA_SOLVER_MEMCPY:

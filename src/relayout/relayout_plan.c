@@ -172,7 +172,7 @@ static bool make_piece(void *data, tesela__box *box) {
 }
 
 static void forget_pieces(tesela_plan *plan) {
-  plan->n_pieces = plan->n_fills = plan->n_fill_boxes = 0;
+  plan->n_pieces = plan->n_fills = plan->n_fill_boxes = plan->n_bits_tiles = 0;
   plan->n_table = 0;
   plan->total_bytes = 0;
   plan->bitwise = plan->fill_first = false;
@@ -323,7 +323,8 @@ static void set_facts(tesela_plan *plan) {
   info->isa = best_isa(isa);
   info->scratch_bytes = 0;
   for (int32_t i = 0; i < plan->n_pieces; i++)
-    if (plan->piece[i].pack_pitch || (plan->piece[i].stream && plan->piece[i].stage))
+    if (plan->piece[i].pack_pitch || plan->piece[i].bits_tile ||
+        (plan->piece[i].stream && plan->piece[i].stage))
       info->scratch_bytes = 2 * TESELA__STAGE + 512 * TESELA__LINE;
   if (plan->irregular && plan->stretches.n_groups > 0) info->scratch_bytes = TESELA__GATHER_STAGE;
   if (plan->irregular) plan->total_bytes += tesela__ceil_div(elements * copies * plan->dst.bits, 8);
@@ -437,6 +438,7 @@ void tesela_plan_destroy(tesela_plan *plan) {
   tesela__release(&allocator, plan->piece);
   tesela__release(&allocator, plan->table);
   tesela__release(&allocator, plan->fill_box);
+  tesela__release(&allocator, plan->bits_tile);
   tesela__release(&allocator, plan);
 }
 

@@ -101,6 +101,7 @@ static int32_t prefetch_share(const tesela__piece *piece) {
   int64_t pieces_of_run = long_row ? tesela__ceil_div(piece->run, 512) : 1;
   int64_t columns = piece->transpose_fn ? tesela__ceil_div(piece->na, piece->block) : piece->na;
   int64_t calls = columns * tesela__ceil_div(piece->nb, per_call) * pieces_of_run;
+  if (piece->bit_block_fn) calls = piece->nb / piece->group + calls / piece->group;
   return (int32_t)tesela__max(1, tesela__ceil_div(lines, tesela__max(1, calls)));
 }
 
@@ -123,6 +124,11 @@ static void run_tiles(tesela__worker *w, plan_run *run, int64_t first, int64_t e
     tile.begins = t == first || (inner && o.at[piece->n_levels - 1] == 0);
     tile.ends = t == end - 1 || (inner && o.at[piece->n_levels - 1] == inner->n - 1);
     if (t < end - 1) next_tile(&o);
+    if ((piece->bits_tile || (piece->bit_block_fn && piece->stream)) && t < end - 1) {
+      const int64_t unit = piece->bitwise ? 8 : 1;
+      tile.next_dst = run->dst + o.dst / unit;
+      tile.next_src = run->src + o.src / unit;
+    }
     w->prefetch.n_rows = 0;
     if (prefetches && t + distance < end) {
       w->prefetch = (tesela__prefetch){run->src + ahead.src,
@@ -148,11 +154,18 @@ static __attribute__((noinline)) void run_tiles_buffered(tesela__worker *w, plan
   run_tiles(w, run, first, end);
 }
 
+static void run_inner(const tesela__worker *outer, const tesela__piece *inner, unsigned char *dst,
+                      const unsigned char *src) {
+  plan_run run = {.plan = outer->plan, .dst = dst, .src = src};
+  tesela__worker w = {.plan = outer->plan, .piece = inner, .pack = outer->carry};
+  run_tiles(&w, &run, 0, inner->n_tiles);
+}
+
 static void run_piece(plan_run *run, const tesela__piece *piece, int64_t first, int64_t end) {
   if (first >= end) return;
-  tesela__worker w = {.plan = run->plan, .piece = piece};
+  tesela__worker w = {.plan = run->plan, .piece = piece, .run_inner = run_inner};
   w.store = piece->bitwise || run->cached ? TESELA__STORE_CACHED : store_of(piece, run->dst + piece->dst);
-  if (w.store == TESELA__STORE_STAGED || piece->pack_pitch)
+  if (w.store == TESELA__STORE_STAGED || piece->pack_pitch || piece->bits_tile)
     run_tiles_buffered(&w, run, first, end);
   else
     run_tiles(&w, run, first, end);

@@ -13,7 +13,7 @@
 
 /* ---- choice ------------------------------------------------------------------------------------------------ */
 
-static tesela_solver choose_solver(const tesela__job *job, tesela__verdict *verdict) {
+tesela_solver tesela__choose_solver(const tesela__job *job, tesela__verdict *verdict) {
   tesela_solver best = TESELA_SOLVER_STRIDED, wanted = tesela__wanted(job->plan);
   int32_t n = 0;
   tesela__solver_verdicts(job, verdict);
@@ -28,6 +28,7 @@ static tesela_solver choose_solver(const tesela__job *job, tesela__verdict *verd
 
 /* Cut a sub-byte transpose with a loop that is not a multiple of the m elements per byte: the rest is its own box. */
 static bool split_rest(const tesela_plan *plan, tesela__box *box, tesela__box *rest) {
+  enum { LEAST = 128 }; /* short loops move in tiles in buffers */
   int32_t bits = plan->dst.bits, m = 8 / bits;
   if (plan->src.bits != bits || tesela__find_loop(box, bits, bits) >= 0) return false;
   int32_t both[2] = {tesela__find_loop(box, bits, -1), tesela__find_loop(box, -1, bits)};
@@ -35,7 +36,7 @@ static bool split_rest(const tesela_plan *plan, tesela__box *box, tesela__box *r
   for (int32_t i = 0; i < 2; i++) {
     tesela__loop *loop = &box->loop[both[i]];
     int64_t whole = loop->n - loop->n % m;
-    if (whole == 0 || whole == loop->n) continue;
+    if (loop->n < LEAST || whole == loop->n) continue;
     *rest = *box;
     rest->loop[both[i]].n = loop->n - whole;
     rest->src += whole * loop->ss;
@@ -114,10 +115,29 @@ static void add_column(tesela__job *job) {
   job->b = 0;
 }
 
+/* Find padding after rows of bits, which tiles in buffers write, too: rows and padding that are short against these. */
+static void find_bits_padding(tesela__job *job) {
+  enum { MOST = TESELA__BITS_ELEMENTS / 4 };
+  tesela__bits_fit fit;
+  uint64_t loops;
+  tesela__bits_fit_tile(&fit, job, TESELA__BITS_ELEMENTS);
+  if (job->conversion || job->src_bits != job->dst_bits || fit.blocks) return;
+  const int64_t row = tesela__bits_row(job->box, job->dst_bits, &loops) / job->dst_bits;
+  const int64_t padding = tesela__padding_behind(job, loops, row * job->dst_bits) / job->dst_bits;
+  if (padding == 0 || row + padding > MOST) return;
+  job->row = row;
+  job->padding = padding;
+}
+
 /* Take the padding after the rows of the solver into job->tail, if it can write it. */
 static tesela_status take_tail_of(tesela__job *job, tesela_solver solver, tesela_error *err) {
   const tesela__box *box = job->box;
   const uint64_t one = 1;
+  if (job->padding && solver == TESELA_SOLVER_BITS) {
+    uint64_t loops;
+    const int64_t row = tesela__bits_row(box, job->dst_bits, &loops);
+    return tesela__take_bits(job, loops, row, err);
+  }
   if (job->bitwise || job->group > 1) return TESELA_OK;
   if (solver == TESELA_SOLVER_TRANSPOSE) {
     int64_t row = box->loop[job->b].n * job->wd;
@@ -170,8 +190,9 @@ tesela_status tesela__add_piece(tesela_plan *plan, tesela__box *box, bool fill, 
   add_column(&job);
   if (!job.bitwise && job.group == 1 && job.shared < 0 && job.b >= 0)
     job.behind = padding_of_column(&job, (uint64_t)1 << job.b, box->loop[job.b].n * job.wd);
+  if (job.bitwise) find_bits_padding(&job);
   tesela__verdict verdict[TESELA__N_SOLVERS] = {{0}};
-  tesela_solver solver = choose_solver(&job, verdict);
+  tesela_solver solver = tesela__choose_solver(&job, verdict);
   int64_t largest = plan->largest < 0 ? -1 : plan->piece[plan->largest].bytes;
   tesela_status status = take_tail_of(&job, solver, err);
   if (status == TESELA_OK) status = tesela__piece_build(&job, solver, err);

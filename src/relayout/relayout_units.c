@@ -106,7 +106,7 @@ static void take_near(tesela__job *job) {
 }
 
 /* For equal widths below 8 bits: bytes that stay together, or blocks of m rows of m elements. */
-static void set_units_of_bits(tesela__job *job) {
+void tesela__set_units_of_bits(tesela__job *job) {
   tesela__box *box = job->box;
   int32_t bits = job->plan->dst.bits, m = 8 / bits;
   find_loops(job);
@@ -142,10 +142,36 @@ static void set_units_of_conversion(tesela__job *job) {
   job->bitwise = false;
 }
 
+/* Blocks of whole bytes, where tiles in buffers are not better. */
+static void choose_blocks(tesela__job *job) {
+  tesela__box bits = *job->box;
+  tesela__job tiles = *job;
+  tesela__set_units_of_bits(job);
+  if (job->group == 1) return;
+  tiles.box = &bits;
+  find_loops(&tiles);
+  if (job->random ? tesela__random(job->random) % 2 : tesela__bits_cost(job) <= tesela__bits_cost(&tiles))
+    return;
+  *job->box = bits;
+  tiles.box = job->box;
+  *job = tiles;
+}
+
 /* Is a copy of single bits requested? */
 static bool wants_bits(const tesela__job *job) {
   return tesela__wanted(job->plan) == TESELA_SOLVER_STRIDED ||
          (job->random && tesela__random(job->random) % 4 == 0);
+}
+
+void tesela__set_units_of_bytes(tesela__job *job) {
+  to_bytes(job->box);
+  job->ws /= 8;
+  job->wd /= 8;
+  job->bitwise = false;
+  widen(job);
+  find_loops(job);
+  take_block(job);
+  take_near(job);
 }
 
 void tesela__set_units(tesela__job *job) {
@@ -160,18 +186,11 @@ void tesela__set_units(tesela__job *job) {
   job->wd = dst_bits;
   if (job->fill && dst_bits >= 8) src_bits = 8;
   if (dst_bits >= 8 && src_bits >= 8) {
-    to_bytes(job->box);
-    job->ws /= 8;
-    job->wd /= 8;
-    job->bitwise = false;
-    widen(job);
-    find_loops(job);
-    take_block(job);
-    take_near(job);
+    tesela__set_units_of_bytes(job);
   } else if (!job->fill && wants_bits(job)) {
     find_loops(job);
   } else if (job->fill || dst_bits == src_bits) {
-    set_units_of_bits(job);
+    choose_blocks(job);
     if (!job->bitwise && job->group == 1) {
       widen(job);
       find_loops(job);

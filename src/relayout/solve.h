@@ -12,13 +12,16 @@ typedef struct tesela__job {
   tesela_plan *plan;
   tesela__box *box;
   bool fill, bitwise;
+  bool inner;           /* from one buffer in the cache to another */
   int32_t ws, wd;       /* width of an element on each side, in these units */
   int32_t group;        /* elements per byte, if several share one and blocks of them can be moved; else 1 */
   int32_t shared, a, b; /* loops that are contiguous on both sides, on src, on dst; or -1 */
   bool apart;           /* loop a is not contiguous on src, but its elements are near each other */
   tesela__conversion conversion; /* the plan's, or a mix inside elements that consist of several */
   int32_t src_bits, dst_bits;    /* of an element for the conversion, or for blocks of bits */
-  int64_t behind;   /* bytes of padding directly after each dst row of a transpose, which writes them, too */
+  int64_t behind; /* bytes of padding directly after each dst row of a transpose, which writes them, too */
+  int64_t row,
+      padding; /* elements below 8 bits: a row of dst that padding follows, and that padding, for BITS; or 0 */
   int64_t tail;     /* bytes of padding after each row (each dst row of a transpose), written with it */
   uint64_t *random; /* of options.shuffle; or NULL */
 } tesela__job;
@@ -36,17 +39,27 @@ bool tesela__is_bytewise(const tesela__box *box, int32_t i, int32_t j);
 /* Keep a box of padding (in bits) until the pieces of elements are made. padding.c. TESELA_E_MEMORY. */
 tesela_status tesela__keep_fill(tesela_plan *plan, const tesela__box *box, tesela_error *err);
 
-/* Rows of a job consist of the loops in `row_loops` (bit i: loop i of the box) and have `row` bytes. Is there padding directly
- * after each of them? Its bytes, or 0. */
+/* Rows of a job consist of the loops in `row_loops` (bit i: loop i of the box) and have `row` bytes (bits, if the job is bitwise). Is there
+ * padding directly after each of them? Its bytes (bits), or 0. */
 int64_t tesela__padding_behind(const tesela__job *job, uint64_t row_loops, int64_t row);
 
 /* Take that padding from the boxes that are kept, and add its bytes to job->tail: multiples of `unit`, and so that rows have up to
  * `most` bytes with it. TESELA_E_MEMORY. */
 tesela_status tesela__take_padding(tesela__job *job, uint64_t row_loops, int64_t row, int64_t unit,
                                    int64_t most, tesela_error *err);
+/* The same for the padding directly after rows of bits, all of it. */
+tesela_status tesela__take_bits(const tesela__job *job, uint64_t row_loops, int64_t row, tesela_error *err);
 
 /* Set the units, the element and the special loops of a job whose box counts in bits. relayout_units.c */
 void tesela__set_units(tesela__job *job);
+
+/* The same for equal widths below 8 bits, in blocks where that is possible. */
+void tesela__set_units_of_bits(tesela__job *job);
+/* The same for bytes, whatever the plan's elements are. */
+void tesela__set_units_of_bytes(tesela__job *job);
+
+/* The best solver of a job, or the one that is wanted. relayout_solve.c */
+tesela_solver tesela__choose_solver(const tesela__job *job, tesela__verdict *verdict);
 
 /* What each solver but ANY says about a job whose units are set. relayout_cost.c */
 void tesela__solver_verdicts(const tesela__job *job, tesela__verdict verdict[TESELA__N_SOLVERS]);
@@ -55,6 +68,9 @@ void tesela__solver_verdicts(const tesela__job *job, tesela__verdict verdict[TES
 static inline tesela_solver tesela__wanted(const tesela_plan *plan) {
   return plan->options.solver != TESELA_SOLVER_ANY ? plan->options.solver : plan->tuning.solver;
 }
+
+/* What BITS costs, where it applies. */
+float tesela__bits_cost(const tesela__job *job);
 
 /* Make a piece with a solver that applies. piece.c. TESELA_E_MEMORY. */
 tesela_status tesela__piece_build(const tesela__job *job, tesela_solver solver, tesela_error *err);
@@ -76,6 +92,27 @@ typedef struct tesela__tile_target {
   int64_t in, out, total;
 } tesela__tile_target;
 
+/* A tile of elements below 8 bits: of each loop of the box the first `chunk` values. */
+typedef struct tesela__bits_fit {
+  const tesela__box *box;
+  int32_t bits;
+  int64_t most, elements; /* elements: of the tile, at most `most` */
+  int64_t in, out;        /* elements of its runs on both sides */
+  int64_t row, padding;   /* of the job */
+  bool near;              /* runs of src have elements that are not in the tile */
+  int64_t chunk[TESELA__MAX_LOOPS];
+  int32_t n_cuts, cut[3]; /* loops of which the tile has a part */
+  bool blocks;            /* loops a and b, contiguous on src and on dst, are transposed as bits */
+  int32_t a, b;
+} tesela__bits_fit;
+
+/* Choose the tile. bits_tile.c */
+void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__job *job, int64_t most);
+/* The bits of dst that an element's loops cover without a gap, and these loops (bit i: loop i). */
+int64_t tesela__bits_row(const tesela__box *box, int32_t bits, uint64_t *loops);
+/* Set the sides of a tile and the box that moves it from one buffer to the other, in bits. */
+void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesela__box *inner);
+
 typedef struct tesela__builder {
   const tesela__job *job;
   tesela__piece *piece;
@@ -84,6 +121,7 @@ typedef struct tesela__builder {
   int64_t chunk;    /* steps of it in a tile */
   tesela__tile_target target;
   tesela__tile_side a, b;
+  tesela__bits_fit bits; /* of a piece with bits_tile */
 } tesela__builder;
 
 static inline const tesela__kernel *tesela__kernel_for(const tesela__job *job, tesela__kernel_kind kind,
@@ -100,6 +138,9 @@ static inline bool tesela__writes_runs(const tesela__piece *piece) {
 /* Bytes of dst that all entries of side B and of the first a_loops loops of side A cover without a gap, in whole tiles and in
  * the last ones of cut loops; 0 if they leave gaps. relayout_fit.c */
 int64_t tesela__dense_bytes(const tesela__builder *b, int32_t a_loops);
+
+/* Are the bytes of blocks of bits woven? relayout_fit.c */
+bool tesela__is_woven_bits(const tesela__job *job);
 
 /* Choose kernel, run and tile. relayout_fit.c */
 void tesela__fit_tile(tesela__builder *b, tesela_solver solver);

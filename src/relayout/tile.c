@@ -53,12 +53,17 @@ static void tile_bits(const tesela__worker *w, const tesela__tile *tile) {
   rows.stream = false;
   for (size_t i = 0; i < sizeof pattern && piece->fill; i += 16)
     memcpy(pattern + i, w->plan->fill_pattern, 16);
+  const unsigned char *src = piece->fill ? pattern : tile->src;
+  int64_t to[TESELA__LINE], from[TESELA__LINE] = {0}, k = 0;
   for (int64_t a = 0; a < tile->na; a++)
     for (int64_t b = 0; b < tile->nb; b++) {
-      int64_t to = tile->dst_bit + table[piece->da + a] + table[piece->db + b];
-      int64_t from = piece->fill ? 0 : tile->src_bit + table[piece->sa + a] + table[piece->sb + b];
-      piece->rows_fn(&rows, tile->dst, &to, piece->fill ? pattern : tile->src, &from, 1);
+      to[k] = tile->dst_bit + table[piece->da + a] + table[piece->db + b];
+      if (!piece->fill) from[k] = tile->src_bit + table[piece->sa + a] + table[piece->sb + b];
+      if (++k < TESELA__LINE) continue;
+      piece->rows_fn(&rows, tile->dst, to, src, from, k);
+      k = 0;
     }
+  if (k > 0) piece->rows_fn(&rows, tile->dst, to, src, from, k);
 }
 
 /* Convert strided elements. */
@@ -294,7 +299,7 @@ static void tile_staged(tesela__worker *w, const tesela__tile *tile, const block
 /* ---- packing before a transpose ---------------------------------------------------------------------------- */
 
 /* Pack, convert, regroup or copy the rows of the tile into the pack buffer. */
-static void pack_rows(const tesela__worker *w, const tesela__tile *tile) {
+static void pack_rows(tesela__worker *w, const tesela__tile *tile) {
   const tesela__piece *piece = w->piece;
   const int64_t *sb = &w->plan->table[piece->sb], zero = 0;
   int64_t m = piece->group;
@@ -305,9 +310,10 @@ static void pack_rows(const tesela__worker *w, const tesela__tile *tile) {
     else if (piece->rows_fn)
       piece->rows_fn(&(tesela__rows){tile->na, 1, piece->rows.src_pitch, piece->width, false}, row, &zero,
                      tile->src, sb + b, 1);
-    else if (piece->bit_block_fn)
+    else if (piece->bit_block_fn) {
       piece->bit_block_fn(row, piece->pack_pitch, tile->src, sb + b, tile->na / m);
-    else if (piece->convert_fn)
+      tesela__prefetch_some(&w->prefetch);
+    } else if (piece->convert_fn)
       piece->convert_fn(row, tile->src + sb[b], tile->na);
     else {
       int64_t bytes = tile->na * piece->width;
@@ -341,6 +347,13 @@ static void tile_woven_bits(tesela__worker *w, const tesela__tile *tile) {
   if (piece->weaves_out) piece->weave_fn(&rows, tile->dst, &zero, w->pack, &zero, 1);
 }
 
+/* Prefetch n rows of dst, to be written. Inlined: gcc removes calls of a function that does no more. */
+TESELA__INLINE void prefetch_rows(unsigned char *dst, const int64_t *off, int64_t n, int64_t bytes) {
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t at = 0; at < bytes + TESELA__LINE - 1; at += TESELA__LINE)
+      __builtin_prefetch(dst + off[i] + at, 1, 2);
+}
+
 static void tile_packed(tesela__worker *w, const tesela__tile *tile) {
   const tesela__piece *piece = w->piece;
   const int64_t *table = w->plan->table;
@@ -359,6 +372,8 @@ static void tile_packed(tesela__worker *w, const tesela__tile *tile) {
       tile_staged(w, tile, &s, carry);
     else
       blocks_direct(w, &s, tile->dst);
+    if (tile->next_dst && w->store == TESELA__STORE_CACHED)
+      prefetch_rows(tile->next_dst, s.dst_off, full_a, full_b * piece->width);
   }
 }
 
@@ -369,7 +384,9 @@ void tesela__tile_run(tesela__worker *w, const tesela__tile *tile) {
   const int64_t *table = w->plan->table;
   unsigned char *carry = piece->carry ? w->carry : NULL;
   bool staged = w->store == TESELA__STORE_STAGED;
-  if (piece->bitwise && !piece->convert_fn) {
+  if (piece->bits_tile) {
+    tesela__bits_tile_run(w, tile);
+  } else if (piece->bitwise && !piece->convert_fn) {
     tile_bits(w, tile);
   } else if (piece->fill) {
     tile_fill(w, tile);

@@ -28,11 +28,15 @@ typedef struct tesela__tile {
   const unsigned char *src;
   int64_t dst_bit, src_bit; /* of bitwise pieces: added to dst and src, 0..7 */
   int64_t na, nb, run;
+  unsigned char *
+      next_dst; /* of tiles and blocks of bits: where the next tile begins, if it is to be prefetched; or NULL */
+  const unsigned char *next_src;
   bool begins, ends; /* of carried pieces: nothing is carried in; nothing is carried out */
 } tesela__tile;
 
 /* The state of a thread that runs a piece. */
-typedef struct tesela__worker {
+typedef struct tesela__worker tesela__worker;
+struct tesela__worker {
   const tesela_plan *plan;
   const tesela__piece *piece;
   tesela__store store;
@@ -40,7 +44,10 @@ typedef struct tesela__worker {
   unsigned char *stage; /* TESELA__STAGE bytes, line-aligned; NULL unless staged */
   unsigned char *carry; /* a line for each entry of side A */
   unsigned char *pack;  /* TESELA__STAGE bytes; NULL unless rows are packed before the transpose */
-} tesela__worker;
+  /* All tiles of the piece inside a tile, from one buffer to another. */
+  void (*run_inner)(const tesela__worker *worker, const tesela__piece *inner, unsigned char *dst,
+                    const unsigned char *src);
+};
 
 /* Moves n elements at a fixed distance on each side, with conversion; for strided pieces and the gather. */
 typedef struct tesela__mover {
@@ -59,6 +66,9 @@ void tesela__move(const tesela__mover *mover, int64_t n, unsigned char *dst, int
 void tesela__fill_row(unsigned char *dst, int64_t n, const unsigned char *pattern);
 
 void tesela__tile_run(tesela__worker *worker, const tesela__tile *tile);
+
+/* A tile of a piece with bits_tile; needs the worker's buffers. bits_run.c */
+void tesela__bits_tile_run(tesela__worker *worker, const tesela__tile *tile);
 
 /* Prefetch the next `share` lines, into L2: more lines can be on their way there than to L1. Stretches of 2 KiB in rows 19 KB apart,
  * Zen 4: 12 GB/s by way of L1, 28 of L2. */

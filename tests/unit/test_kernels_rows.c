@@ -25,8 +25,12 @@ typedef struct reach {
   int64_t low, high;
 } reach;
 
-static bool in_bits(tesela__kernel_kind kind) {
-  return kind == TESELA__K_STRIDED_BITS || kind == TESELA__K_COPY_BITS;
+static bool bits_of_dst(tesela__kernel_kind kind) {
+  return kind == TESELA__K_STRIDED_BITS || kind == TESELA__K_COPY_BITS || kind == TESELA__K_PACK;
+}
+
+static bool bits_of_src(tesela__kernel_kind kind) {
+  return kind == TESELA__K_STRIDED_BITS || kind == TESELA__K_COPY_BITS || kind == TESELA__K_UNPACK;
 }
 
 static reach reach_of(int64_t n, int64_t pitch,
@@ -53,6 +57,12 @@ static void reaches(tesela__kernel_kind kind, const rows_case *c, reach *dst, re
     *dst = reach_of(rows->n, rows->dst_pitch, c->width);
     *src = reach_of(rows->n, rows->src_pitch, c->width);
     break;
+  case TESELA__K_UNPACK:
+    *dst = (reach){0, rows->n};
+    break;
+  case TESELA__K_PACK:
+    *src = (reach){0, rows->n};
+    break;
   default:
     break;
   }
@@ -69,6 +79,8 @@ static void draw_row(const tesela__kernel *kernel, rows_case *c) {
     rows->n = draw_size(below(8) ? 900 : 12000);
     break;
   case TESELA__K_COPY_BITS:
+  case TESELA__K_UNPACK:
+  case TESELA__K_PACK:
     rows->n = draw_size(2000);
     break;
   case TESELA__K_INTERLEAVE:
@@ -95,7 +107,9 @@ static void draw_row(const tesela__kernel *kernel, rows_case *c) {
 
 /* Rows one after the other in dst with gaps, anywhere in src; false if they do not fit. */
 static bool draw_places(tesela__kernel_kind kind, rows_case *c) {
-  int64_t unit = in_bits(kind) ? 8 : 1, whole = ARENA * unit;
+  const int64_t unit = bits_of_dst(kind) ? 8 : 1, src_unit = bits_of_src(kind) ? 8 : 1, whole = ARENA * unit;
+  const int64_t step = kind == TESELA__K_PACK ? c->width : 1,
+                src_step = kind == TESELA__K_UNPACK ? c->width : 1;
   bool lines = below(2); /* rows of dst begin at whole cache lines, if the first one does */
   reach dst, src;
   reaches(kind, c, &dst, &src);
@@ -105,20 +119,20 @@ static bool draw_places(tesela__kernel_kind kind, rows_case *c) {
     if (lines) end = (end + 64 * unit - 1) / (64 * unit) * (64 * unit);
     c->dst_off[i] = end - dst.low;
     end += dst_size;
-    if (!lines) end += gap = below(2) * below(200);
+    if (!lines) end += gap = below(2) * below(200) * step;
   }
   if (!lines) end -= gap;
-  if (end > whole / 2 || src_size > whole / 2) return false;
+  if (end > whole / 2 || src_size > ARENA * src_unit / 2) return false;
   int64_t bytes = (end + unit - 1) / unit, at = place(bytes) * unit;
   if (lines && below(4)) at = at / (64 * unit) * (64 * unit);
-  if (unit > 1 && at + end + 7 < whole) at += below(8);
+  if (unit > 1 && at + end + 7 < whole) at += below(8) / step * step;
   c->dst_base = below(ARENA);
   c->src_base = below(ARENA);
   for (int64_t i = 0; i < c->count; i++) {
-    int64_t from = place((src_size + unit - 1) / unit) * unit;
-    if (unit > 1 && from + src_size + 7 < whole) from += below(8);
+    int64_t from = place((src_size + src_unit - 1) / src_unit) * src_unit;
+    if (src_unit > 1 && from + src_size + 7 < ARENA * 8) from += below(8) / src_step * src_step;
     c->dst_off[i] += at - c->dst_base * unit;
-    c->src_off[i] = from - src.low - c->src_base * unit;
+    c->src_off[i] = from - src.low - c->src_base * src_unit;
   }
   for (int64_t i = c->count; i > 1; i--) { /* in any order */
     int64_t j = below(i), swap = c->dst_off[i - 1];
@@ -162,6 +176,13 @@ static void expect_row(tesela__kernel_kind kind, const rows_case *c, int64_t to,
     case TESELA__K_COPY_BITS:
       move_bit(c, to + e, from + e);
       break;
+    case TESELA__K_UNPACK:
+      want[c->dst_base + to + e] = 0;
+      for (int64_t b = 0; b < c->width; b++) move_bit(c, (to + e) * 8 + b, from + e * c->width + b);
+      break;
+    case TESELA__K_PACK:
+      for (int64_t b = 0; b < c->width; b++) move_bit(c, to + e * c->width + b, (from + e) * 8 + b);
+      break;
     default:
       fail();
     }
@@ -182,7 +203,7 @@ static void try_rows(const tesela__kernel *kernel) {
            "%" PRId64 " rows, n %" PRId64 ", k %" PRId64 ", dst pitch %" PRId64 ", src pitch %" PRId64
            ", stream %d, dst %" PRId64,
            c.count, c.rows.n, c.rows.k, c.rows.dst_pitch, c.rows.src_pitch, c.rows.stream,
-           c.dst_off[0] + c.dst_base * (in_bits(kernel->kind) ? 8 : 1));
+           c.dst_off[0] + c.dst_base * (bits_of_dst(kernel->kind) ? 8 : 1));
   check_dst(kernel, what);
 }
 
@@ -223,7 +244,28 @@ static void test_rows(void **unused) {
   (void)unused;
   fill_src();
   protect_src(true);
-  try_kinds(TESELA__K_COPY, TESELA__K_COPY_BITS, try_rows, slow_run() ? TRIALS / 10 : TRIALS);
+  try_kinds(TESELA__K_COPY, TESELA__K_UNPACK, try_rows, slow_run() ? TRIALS / 10 : TRIALS);
+}
+
+/* Bytes of src that have only an element of `width` bits each. */
+static void mask_src(unsigned width) {
+  protect_src(false);
+  fill_src();
+  for (int i = 0; i < ARENA; i++) src_arena[i] &= (unsigned char)((1u << width) - 1);
+  protect_src(true);
+}
+
+static void try_pack(const tesela__kernel *kernel) {
+  static int32_t masked;
+  if (masked != kernel->width) mask_src((unsigned)kernel->width);
+  masked = kernel->width;
+  try_rows(kernel);
+}
+
+static void test_packs(void **unused) {
+  (void)unused;
+  try_kinds(TESELA__K_PACK, TESELA__K_PACK, try_pack, slow_run() ? TRIALS / 10 : TRIALS);
+  protect_src(false);
 }
 
 static void test_bit_blocks(void **unused) {
@@ -254,6 +296,8 @@ static void test_c_serves_everything(void **unused) {
       {TESELA__K_STRIDED, {1, 2, 4, 8, 16, -1}, 0},
       {TESELA__K_STRIDED_BITS, {1, 2, 4, -1}, 0},
       {TESELA__K_COPY_BITS, {0, -1}, 0},
+      {TESELA__K_UNPACK, {1, 2, 4, -1}, 0},
+      {TESELA__K_PACK, {1, 2, 4, -1}, 0},
       {TESELA__K_BIT_BLOCK, {1, 2, 4, -1}, 0},
       {TESELA__K_STREAM, {0, -1}, 0},
   };
@@ -274,6 +318,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_c_serves_everything),
       cmocka_unit_test(test_rows),
+      cmocka_unit_test(test_packs),
       cmocka_unit_test(test_bit_blocks),
       cmocka_unit_test(test_streams),
   };

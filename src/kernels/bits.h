@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bits.h - a few bits at any bit address, and 8 elements below 8 bits <-> 8 bytes, in portable C.
+ *
+ * A bit address counts from the low bit of byte 0 of its base; bit b is bit b & 7 of byte b >> 3, for negative b too.
+ */
+#ifndef TESELA_SRC_BITS_H
+#define TESELA_SRC_BITS_H
+
+#include "kernels/rows.h"
+
+/* 64 bits, bit 0 first, for any byte order of the machine. */
+static inline uint64_t tesela__load_bits(const unsigned char *src) {
+  uint64_t word;
+  memcpy(&word, src, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  word = __builtin_bswap64(word);
+#endif
+  return word;
+}
+
+static inline void tesela__store_bits(unsigned char *dst, uint64_t word) {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  word = __builtin_bswap64(word);
+#endif
+  memcpy(dst, &word, 8);
+}
+
+/* The low 0 <= n <= 64 bits. */
+TESELA__INLINE uint64_t tesela__keep_bits(uint64_t word, int64_t n) {
+  return n >= 64 ? word : word & ((UINT64_C(1) << n) - 1);
+}
+
+/* Read n bits, 0 to 64, from bit `at` of src on, 0 to 7; reads only bytes that have some of them. */
+static inline uint64_t tesela__read_bits(const unsigned char *src, int64_t at, int64_t n) {
+  const int64_t bytes = (at + n + 7) >> 3;
+  uint64_t word = 0;
+  if (bytes >= 8) {
+    word = tesela__load_bits(src) >> at;
+    if (bytes > 8) word |= (uint64_t)src[8] << (64 - at);
+  } else {
+    for (int64_t i = 0; i < bytes; i++) word |= (uint64_t)src[i] << 8 * i;
+    word >>= at;
+  }
+  return tesela__keep_bits(word, n);
+}
+
+/* Write the low n bits of `bits`, 1 to 64, whose others are 0, from bit `at` of dst on, 0 to 7; the other bits of dst are kept. */
+static inline void tesela__write_bits(unsigned char *dst, int64_t at, int64_t n, uint64_t bits) {
+  for (; n > 0; dst++) {
+    const int64_t here = tesela__min(n, 8 - at);
+    const unsigned mask = (0xffu >> (8 - here)) << at;
+    *dst = (unsigned char)(((unsigned)*dst & ~mask) | ((unsigned)(bits << at) & mask));
+    bits >>= here;
+    n -= here;
+    at = 0;
+  }
+}
+
+/* 8 elements of `width` bits -> 8 bytes. */
+TESELA__INLINE uint64_t tesela__unpack8(uint64_t x, int width) {
+  if (width == 4) {
+    x = (x | x << 16) & UINT64_C(0x0000ffff0000ffff);
+    x = (x | x << 8) & UINT64_C(0x00ff00ff00ff00ff);
+    return (x | x << 4) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+  }
+  if (width == 2) {
+    x = (x | x << 24) & UINT64_C(0x000000ff000000ff);
+    x = (x | x << 12) & UINT64_C(0x000f000f000f000f);
+    return (x | x << 6) & UINT64_C(0x0303030303030303);
+  }
+  x = (x | x << 28) & UINT64_C(0x0000000f0000000f);
+  x = (x | x << 14) & UINT64_C(0x0003000300030003);
+  return (x | x << 7) & UINT64_C(0x0101010101010101);
+}
+
+/* 8 bytes, whose other bits are 0 -> 8 elements of `width` bits. */
+TESELA__INLINE uint64_t tesela__pack8(uint64_t x, int width) {
+  if (width == 4) {
+    x = (x | x >> 4) & UINT64_C(0x00ff00ff00ff00ff);
+    x = (x | x >> 8) & UINT64_C(0x0000ffff0000ffff);
+    return (x | x >> 16) & UINT64_C(0xffffffff);
+  }
+  if (width == 2) {
+    x = (x | x >> 6) & UINT64_C(0x000f000f000f000f);
+    x = (x | x >> 12) & UINT64_C(0x000000ff000000ff);
+    return (x | x >> 24) & UINT64_C(0xffff);
+  }
+  x = (x | x >> 7) & UINT64_C(0x0003000300030003);
+  x = (x | x >> 14) & UINT64_C(0x0000000f0000000f);
+  return (x | x >> 28) & UINT64_C(0xff);
+}
+
+#endif
