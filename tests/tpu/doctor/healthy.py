@@ -107,7 +107,7 @@ def cached_attention(keys, values, query):
 
 
 def denoiser(x, t, w_in, w_time, w_mid, w_out):
-    """A step of a diffusion of vectors: an MLP that is told the time as 256 waves."""
+    """A step of a diffusion of vectors: an MLP whose second argument is the time, as 256 waves."""
     waves = t[:, None] * jnp.exp(-jnp.arange(128) * 0.07)
     time = jax.nn.silu(jnp.concatenate([jnp.sin(waves), jnp.cos(waves)], -1) @ w_time)
     h = jax.nn.silu(x @ w_in + time)
