@@ -205,12 +205,14 @@ static bool remedy_is_moved(const tesela_report_culprit *culprit) {
   return moved && culprit->op_name[0];
 }
 
-/* The copy of an argument is in the order of the operation that reads it: a constraint on the argument changes nothing. */
+/* The copy of an argument is in the order of the operation that reads it, and custom calls have orders of their own: a constraint changes
+ * nothing about these. */
 static void remedy_put_orders(remedy_list *list) {
   const tesela_report_culprit *culprit = list->culprit;
-  const bool set = remedy_is_set(culprit);
+  const bool set = remedy_is_set(culprit), given = remedy_is_of_argument(culprit),
+             called = strncmp(culprit->name, "custom-call", 11) == 0;
   tesela_xla_shape to;
-  if (!set && (remedy_is_of_argument(culprit) || (culprit->count == 1 && !remedy_is_moved(culprit)))) return;
+  if (!set && (given || called || (culprit->count == 1 && !remedy_is_moved(culprit)))) return;
   remedy_put(list, set ? TESELA_REMEDY_ORDER : TESELA_REMEDY_CONSTRAIN, &to, 1,
              remedy_order(&list->from, set ? TESELA_XLA_CHOOSE_ARGUMENT : 0, &to));
 }
@@ -223,7 +225,8 @@ static void remedy_put_all(remedy_list *list) {
   remedy_put_components(list, TESELA__REMEDY_SMALL);
   if (!remedy_is_indexed(list) && remedy_pack(&list->from, &to))
     remedy_put(list, TESELA_REMEDY_PACK, &to, 1, remedy_place(&to, TESELA_XLA_CHOOSE_ORDER));
-  remedy_put(list, TESELA_REMEDY_MERGE, &to, 1, remedy_merge(&list->from, &to));
+  if (!remedy_is_indexed(list) || remedy_is_moved(list->culprit)) /* rows that are taken come as rows */
+    remedy_put(list, TESELA_REMEDY_MERGE, &to, 1, remedy_merge(&list->from, &to));
   (void)tesela__remedy_few(&list->from, TESELA__REMEDY_SMALL, &small);
   (void)tesela__remedy_few(&list->from, TESELA__REMEDY_WIDE, &wide);
   if (small == 1 && wide > 1 && !remedy_is_set(list->culprit) && !remedy_is_convolved(list))

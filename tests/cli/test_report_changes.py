@@ -130,6 +130,7 @@ def test_a_constraint_copies_what_comes_in_an_order_of_its_own(n, k):
         after, before = sides + count * compact + padded, sides + count * padded
         assert constrained(text) == ({shape: after} if after < before - before // 20 else {})
         assert constrained(text.replace("jit(f)/gather", "given[0]")) == {}
+        assert constrained(text.replace("%g", "%custom-call.")) == {}
 
 
 def test_no_order_is_advised_for_what_the_compiler_orders():
@@ -147,6 +148,9 @@ def test_heads_are_merged():
     merge = next(one for one in t["remedies"] if one["kind"] == "merge")
     assert (merge["shape"], merge["bytes"]) == ("f32[512,768]{1,0:T(8,128)}", tiled(512, 768, 8))
     assert "x = x.reshape(512, 768)" in merge["code"]
+    for name, merged in (("gather_fusion", False), ("reshape.5", True)):  # rows that are taken come as rows, whatever is made of them
+        (t, *_) = report(with_one("f32[512,12,64]{2,1,0:T(8,128)}", "jit(f)/gather", name))
+        assert (("merge", "b") in kinds(t)) == merged
 
 
 @pytest.mark.parametrize(
