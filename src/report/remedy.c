@@ -225,8 +225,9 @@ static void remedy_put_all(remedy_list *list) {
   remedy_put_components(list, TESELA__REMEDY_SMALL);
   if (!remedy_is_indexed(list) && remedy_pack(&list->from, &to))
     remedy_put(list, TESELA_REMEDY_PACK, &to, 1, remedy_place(&to, TESELA_XLA_CHOOSE_ORDER));
-  if (!remedy_is_indexed(list) || remedy_is_moved(list->culprit)) /* rows that are taken come as rows */
-    remedy_put(list, TESELA_REMEDY_MERGE, &to, 1, remedy_merge(&list->from, &to));
+  const bool rows =
+      remedy_is_indexed(list) && !remedy_is_moved(list->culprit); /* that are taken come as rows */
+  if (!rows && list->n == 0) remedy_put(list, TESELA_REMEDY_MERGE, &to, 1, remedy_merge(&list->from, &to));
   (void)tesela__remedy_few(&list->from, TESELA__REMEDY_SMALL, &small);
   (void)tesela__remedy_few(&list->from, TESELA__REMEDY_WIDE, &wide);
   if (small == 1 && wide > 1 && !remedy_is_set(list->culprit) && !remedy_is_convolved(list))

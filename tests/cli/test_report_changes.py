@@ -170,6 +170,11 @@ def test_patterns(shape, op_name, kind):
         assert (t["remedies"][0]["arrays"], t["remedies"][0]["bytes"]) == (0, 0)
 
 
+def test_few_columns_are_not_merged():
+    (t, *_) = report(with_one("f32[64,64,64,4]{3,2,1,0:T(8,128)}", "given[0]", "copy.1"))
+    assert kinds(t) == [("components", "b")]  # an index of the last two dims would be one of their product
+
+
 def least_of_all_orders(dims):
     """f32 of dims from 5 on, so tiles of 8 x 128, or of 1024 for one dim: every choice of the two most minor."""
     rank, found = len(dims), []

@@ -17,7 +17,10 @@ COMPILE = Compiler("v5e")
 import advice  # noqa: E402
 import by_hand  # noqa: E402
 import cases  # noqa: E402
+import held_out  # noqa: E402
 from compare import far  # noqa: E402
+
+from tesela.tune import components  # noqa: E402
 
 
 @pytest.mark.parametrize("name, kind", list(by_hand.PROGRAMS))
@@ -25,6 +28,13 @@ def test_what_was_written_by_hand_computes_the_same(name, kind, seed):
     case, hand = cases.CASES[name], by_hand.PROGRAMS[name, kind]
     given = case.small_values(seed)
     assert far(case.program(*given), hand.restore(hand.program(*hand.adapt(*given)))) <= case.loose
+
+
+@pytest.mark.parametrize("case", held_out.CASES, ids=lambda case: case.name)
+def test_parts_compute_the_same(case, seed):
+    given = case.small_values(seed)
+    for limit in (4, 24):
+        assert far(case.program(*given), components(limit=limit)(case.program)(*given)) <= max(case.loose, 1e-5)
 
 
 def test_dims_of_the_compiler_as_dims_of_the_program():

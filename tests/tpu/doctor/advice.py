@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `tesela report` promises of each case, from its compiled text alone, and what the compiler makes of it: python advice.py [NAME ...].
 
+The cases are the sick ones, with their fixes, and those of held_out.py, without.
+
 A line of advice.tsv for each change that the report prints for people: the best of its class, for the arrays with most padding. It is
 done as it is printed: decorators on the program, an array as several where it is passed, a constraint on the results that have that
 shape; by_hand.py has those that leave the writing to the user, and `first`, which is not advised: see what it does. Bytes of HBM and cycles as in
@@ -212,10 +214,12 @@ def main():
     given = parser.parse_args()
     compile = Compiler("v5e", cache=given.cache)
     import cases
+    import held_out
 
+    known = {case.name: case for case in (*cases.SICK, *held_out.CASES)}
     found = []
-    for name in given.names or [case.name for case in cases.SICK]:
-        for cells in rows(cases.CASES[name], compile):
+    for name in given.names or known:
+        for cells in rows(known[name], compile):
             found.append(cells)
             print(*cells, sep="\t", flush=True)
     if given.out:
