@@ -21,7 +21,7 @@
 
 #include "nt_copy.h"
 #include "race.h"
-#include "relayout/plan.h"
+#include "relayout/solve.h"
 #include "sweep_draw.h"
 #include "timing.h"
 
@@ -218,8 +218,10 @@ static void fail_pair(const sweep_pair *p, int64_t number, const char *why) {
   *(why == too_slow ? &n_stopped : &n_wrong) += 1;
 }
 
+/* Mixed, so that no pair has the numbers of another one, shifted. */
 static uint64_t seed_of(const sweep_options *o, int64_t number) {
-  return (o->seed + (uint64_t)number) * UINT64_C(0x9e3779b97f4a7c15);
+  uint64_t seed = o->seed, mixed = tesela__random(&seed) + (uint64_t)number;
+  return tesela__random(&mixed);
 }
 
 static void run_pair(const sweep_options *o, int64_t number) {

@@ -31,7 +31,7 @@ from ._register import RegisterLayout, Swizzle, TileLayout, local, spatial
 from ._report import Report, report
 from ._report_diff import Change, Diff, diff
 from ._report_memory import MemoryRow
-from ._report_rows import Advice, Note, ReportArray
+from ._report_rows import Advice, Culprit, Note, Remedy, ReportArray
 from ._results import Result
 from ._save import save_file
 from ._tensor import Plan, TiledArray, pack, plan, relayout
@@ -43,6 +43,7 @@ __all__ = [
     "Change",
     "Comparison",
     "Conversion",
+    "Culprit",
     "DeviceDim",
     "DeviceLayout",
     "Diff",
@@ -62,6 +63,7 @@ __all__ = [
     "Plan",
     "RangeError",
     "RegisterLayout",
+    "Remedy",
     "Report",
     "ReportArray",
     "Result",

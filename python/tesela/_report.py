@@ -10,7 +10,7 @@ from typing import Any
 from ._errors import LayoutError, TeselaWarning
 from ._ops import op
 from ._report_memory import MemoryRow, memory_of
-from ._report_rows import Note, ReportArray, between, bytes_of, bytes_text, percent, table
+from ._report_rows import Culprit, Note, ReportArray, between, bytes_of, bytes_text, percent, table
 
 SOURCES = {"memory_report": "memory reports", "hlo": "HLO text"}
 ORDERS = ("waste", "size", "expansion")
@@ -143,6 +143,11 @@ class Report:
         return tuple(map(ReportArray, self.json["arrays"][:n]))
 
     @property
+    def culprits(self) -> tuple[Culprit, ...]:
+        """What to change: the arrays with most padding, at most five, each with its remedies."""
+        return tuple(map(Culprit, self.json["culprits"]))
+
+    @property
     def notes(self) -> tuple[Note, ...]:
         return tuple(Note(*(one[name] for name in Note._fields)) for one in self.json["notes"])
 
@@ -239,16 +244,23 @@ class Report:
         rows = [
             [row.text or "one of " + ", ".join(row.candidates), row.count, bytes_text(row.stored),
              "?" if row.data is None else bytes_text(row.data),
-             "?" if row.expansion is None else f"{row.expansion:.1f}x", row.source or row.op_name or "",
-             row.advice[0].text if row.advice else ""]
+             "?" if row.expansion is None else f"{row.expansion:.1f}x", row.source or row.op_name or ""]
             for row in shown
         ]  # fmt: skip
         left = len(self.json["arrays"]) - len(shown)
         after = [f"and {left} more"] if left else []
         after += [f"{row.name}: {row.words}" for row in self.memory if row.words]
-        return table(
-            repr(self), ["array", "count", "stored", "data", "expansion", "made by", "instead"], rows, "; ".join(after)
-        )  # fmt: skip
+        head = ["array", "count", "stored", "data", "expansion", "made by"]
+        return table(repr(self), head, rows, "; ".join(after)) + self._changes()
+
+    def _changes(self) -> str:
+        """What to change, as a table; "" if there is nothing."""
+        rows = [
+            [row.text, row.source or "", one.words, bytes_text(one.saved), one.code]
+            for row in self.culprits
+            for one in row.remedies
+        ]
+        return table("what to change", ["array", "made by", "change", "saves", "code"], rows, "") if rows else ""
 
 
 def report(source: Any, *, by: str = "waste", space: int | None = None) -> Report:

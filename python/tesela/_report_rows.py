@@ -218,6 +218,84 @@ def _data(row: ReportArray) -> str:
     return bytes_text(row.data) + (f" ({row.expansion:.1f}x)" if row.expansion else "")
 
 
+class Remedy(NamedTuple):
+    """What to change so that a culprit takes less memory."""
+
+    kind: str
+    """What is done; docs/report.md lists them."""
+    group: str
+    """"a": a layout that the program can set; "b": other dims in the program; "c": a constraint on one result; "d": none of
+    these, as the data alone is too much."""
+    words: str
+    text: str
+    """The layout of one array after it."""
+    arrays: int
+    bytes: int
+    """What all of them then take."""
+    saved: int
+    peak: int | None
+    """The peak with it, of a text with a schedule; else None."""
+    code: str
+    """What to write, in the framework of the program."""
+
+
+class Culprit:
+    """An array with much padding at the peak, or in the whole text where there is no schedule, and what to change.
+
+    >>> row = report("%x = f32[8,3]{1,0:T(8,128)} iota()\\n").culprits[0]
+    >>> row.text, row.stored, [(one.kind, one.saved) for one in row.remedies]
+    ('f32[8,3]{1,0:T(8,128)}', 4096, [('components', 2560)])
+    """
+
+    __slots__ = ("json",)
+    json: dict[str, Any]
+
+    def __init__(self, json: dict[str, Any]) -> None:
+        self.json = json
+
+    @property
+    def text(self) -> str:
+        """The shape with its layout."""
+        return str(self.json["shape"])
+
+    @property
+    def role(self) -> str:
+        """ "argument", "output", "donated", "constant", "table" or "temporary"."""
+        return str(self.json["role"])
+
+    @property
+    def source(self) -> str | None:
+        """The line of the user's program, "train.py:12", else the operation with its scopes, else the instruction."""
+        found: str | None = self.json["location"] or self.json["op_name"] or self.json["name"]
+        return found
+
+    @property
+    def count(self) -> int:
+        return int(self.json["count"])
+
+    @property
+    def stored(self) -> int:
+        """Bytes that all of them take."""
+        return int(self.json["bytes"])
+
+    @property
+    def data(self) -> int:
+        """Bytes of their elements."""
+        return int(self.json["data_bytes"])
+
+    @property
+    def remedies(self) -> tuple[Remedy, ...]:
+        """What to change, the one to try first first."""
+        names = ("kind", "class", "words", "shape", "arrays", "bytes", "saved_bytes", "peak_bytes", "code")
+        return tuple(Remedy(*(one[name] for name in names)) for one in self.json["remedies"])
+
+    def __repr__(self) -> str:
+        first = self.remedies[0] if self.json["remedies"] else None
+        words = f", {first.words}" if first else ""
+        saves = f": saves {bytes_text(first.saved)}" if first and first.saved else ""
+        return f"<{self.text}: {bytes_text(self.stored)} stored, {bytes_text(self.data)} data{words}{saves}>"
+
+
 class Note(NamedTuple):
     """A doubt or warning; docs/report.md lists the codes. Loud ones are warnings of Python, too."""
 

@@ -25,7 +25,8 @@ enum {
 static void side_add(tesela__tile_side *s, tesela__loop loop, int64_t most, int64_t multiple) {
   int64_t room = tesela__max(1, tesela__min(most, s->most) / s->entries), chunk = tesela__min(loop.n, room);
   if (chunk < loop.n && chunk > multiple) chunk -= chunk % multiple;
-  if (multiple == 1) chunk = tesela__ceil_div(loop.n, tesela__ceil_div(loop.n, chunk)); /* equal parts */
+  int64_t part = tesela__ceil_div(loop.n, tesela__ceil_div(loop.n, chunk)); /* nearly equal parts */
+  chunk = tesela__min(chunk, tesela__ceil_div(part, multiple) * multiple);
   s->loop[s->n++] = loop;
   s->chunk = chunk;
   s->entries *= chunk;
@@ -43,6 +44,12 @@ static int32_t next_dense(const tesela__builder *b, const tesela__tile_side *s, 
   return -1;
 }
 
+/* Both sides of a transpose could take loop i: side A takes it where it reads less than a line at a time, side B less so. */
+static bool is_for_a(const tesela__builder *b, int32_t i) {
+  return b->piece->transpose_fn && b->a.extent < TESELA__LINE && b->a.extent < b->b.extent &&
+         !side_is_cut(&b->a) && b->job->box->loop[i].ss == b->a.extent;
+}
+
 /* Grow a side until it covers `target` bytes. With a row kernel, a last loop that is cut may grow, too. */
 static void grow_side(tesela__builder *b, tesela__tile_side *s, bool src, int64_t target) {
   if (side_is_cut(s) && s->extent < target && !b->piece->transpose_fn) {
@@ -54,7 +61,7 @@ static void grow_side(tesela__builder *b, tesela__tile_side *s, bool src, int64_
   }
   while (s->extent < target && !side_is_cut(s)) {
     int32_t i = next_dense(b, s, src);
-    if (i < 0) return;
+    if (i < 0 || (!src && is_for_a(b, i))) return;
     int64_t want = tesela__ceil_div(target, s->extent) * s->entries;
     b->used[i] = true;
     side_add(s, b->job->box->loop[i], want, 1);
@@ -266,15 +273,18 @@ static tesela__tile_target target_of_rows(const tesela__job *job) {
   return (tesela__tile_target){8192, 1024, 8 << 10};
 }
 
-/* For a transpose: fewer rows if they are far apart, since each is then on its own page, or if elements are bytes. */
+/* For a transpose. Bytes have many short columns, elements of 8 bytes and more few: both sides take more. Src rows that all meet in one
+ * set of L2 evict each other: few of them, each for longer. */
 static tesela__tile_target target_of_blocks(const tesela__job *job) {
-  enum { FAR = 256 << 10 };
+  enum { WAYS = 8, PAGE = 4096 };
   const tesela__tuning *tuning = &job->plan->tuning;
-  int64_t pitch = job->box->loop[job->b].ss;
-  tesela__tile_target target = {256, job->wd >= 8 ? 512 : 256, 0};
-  if (job->wd == 1 || pitch >= FAR || pitch <= -FAR) target.out = 128;
+  const int64_t pitch = job->box->loop[job->b].ss, set = tesela__max(PAGE, job->plan->info.l2_bytes / WAYS);
+  tesela__tile_target target = {job->wd == 1 || job->wd >= 8 ? 512 : 256, job->wd >= 8 ? 512 : 256, 0};
   bool copied = job->plan->stream && job->wd <= 2 && job->group == 1 && !job->conversion && !job->apart;
-  if (copied && pitch % 4096 == 0) target.in = 512; /* see rows_meet */
+  if (copied && pitch % PAGE == 0)
+    target.in = 512; /* see rows_meet */
+  else if (pitch % set == 0)
+    target = (tesela__tile_target){1024, 128, 0};
   if (tuning->in) target = (tesela__tile_target){tuning->in, tuning->out, 0};
   if (job->random) target = random_target(job->random, job->wd == 1 ? 3 : 5);
   return target;
@@ -312,6 +322,22 @@ static bool start_woven_bits(tesela__builder *b) {
   return true;
 }
 
+/* Src rows that are a little longer are taken whole; so are dst rows that follow each other and end within a line: staged as one, only
+ * the tile's own ends share lines with others. */
+static void set_whole(const tesela__builder *b, int64_t *na, int64_t *nb, int64_t multiple) {
+  enum { LITTLE = 4 };
+  const tesela__job *job = b->job;
+  const tesela__loop *a_loop = &job->box->loop[job->a], *b_loop = &job->box->loop[job->b];
+  if (a_loop->n <= LITTLE * *na) *na = tesela__max(*na, a_loop->n);
+  const int64_t row = b_loop->n * job->wd + job->tail;
+  if (a_loop->ds != row || row % TESELA__LINE == 0 || row / job->wd > TESELA__MAX_TILE || job->random) return;
+  int64_t most = (TESELA__STAGE - 2 * TESELA__LINE) / row;
+  most -= most % multiple;
+  if (most == 0) return;
+  *nb = row / job->wd;
+  *na = tesela__min(*na, most);
+}
+
 static void start_transpose(tesela__builder *b) {
   const tesela__job *job = b->job;
   tesela__piece *piece = b->piece;
@@ -345,6 +371,7 @@ static void start_transpose(tesela__builder *b) {
   int64_t na = b->target.in * 8 / src_width, nb = b->target.out / job->wd, multiple = 64 / job->wd;
   if (m > 1 || job->conversion || job->apart) set_most_packed(b, m);
   if (m > 1) na = b->a.most, nb = b->b.most, multiple = 64;
+  if (m == 1 && !job->conversion && !job->apart) set_whole(b, &na, &nb, multiple);
   b->a.extent = job->apart ? job->box->loop[job->a].ss : job->ws;
   b->b.extent = job->wd;
   tesela__loop b_loop = job->box->loop[job->b];

@@ -60,13 +60,14 @@ void tesela__fill_row(unsigned char *dst, int64_t n, const unsigned char *patter
 
 void tesela__tile_run(tesela__worker *worker, const tesela__tile *tile);
 
-/* Prefetch the next `share` lines. */
+/* Prefetch the next `share` lines, into L2: more lines can be on their way there than to L1. Stretches of 2 KiB in rows 19 KB apart,
+ * Zen 4: 12 GB/s by way of L1, 28 of L2. */
 static inline void tesela__prefetch_some(tesela__prefetch *p) {
   int32_t left = p->share, row = p->at_row, line = p->at_line;
   while (left > 0 && row < p->n_rows) {
     int32_t n = p->lines - line < left ? p->lines - line : left;
     const unsigned char *at = p->base + p->row[row] + (int64_t)line * TESELA__LINE;
-    for (int32_t i = 0; i < n; i++, at += TESELA__LINE) __builtin_prefetch(at, 0, 3);
+    for (int32_t i = 0; i < n; i++, at += TESELA__LINE) __builtin_prefetch(at, 0, 2);
     left -= n;
     line += n;
     if (line < p->lines) break;

@@ -350,4 +350,4 @@ def test_a_log_saves_at_best():
     assert "savings do not add" in shown and "f.py:7: f32[33554432,3]" in shown
     assert f"saves {16 - 3 / 8:.2f} GiB at best" in shown and "peak" not in shown.split("What to change")[1]
     shown = people(log.replace("     Extra memory due to padding: %s\n", "") % ("f32[4194304,1024]{1,0:T(8,128)}", "16.00G"))
-    assert "no padding to save; the data of the largest arrays alone is 16.00 GiB, 1.0x the memory of 15.75 GiB" in shown
+    assert "no other layout helps; the data of the largest arrays alone is 16.00 GiB, 1.0x the memory of 15.75 GiB" in shown
