@@ -574,7 +574,6 @@ TESELA_API tesela_status tesela_report_advice_words(const tesela_xla_shape *from
   X(TESELA_REMEDY_COMPONENTS, 'b', "components", "one array for each index of the small dims")           \
   X(TESELA_REMEDY_PACK, 'b', "pack", "several rows side by side")                                        \
   X(TESELA_REMEDY_MERGE, 'b', "merge", "neighbouring dims as one")                                       \
-  X(TESELA_REMEDY_FIRST, 'b', "first", "the small dim first")                                            \
   X(TESELA_REMEDY_CONSTRAIN, 'c', "constrain", "another order of the dims of one result")                \
   X(TESELA_REMEDY_NONE, 'd', "none", "no other layout helps: shard it, take smaller batches, or compute it again")
 
@@ -621,11 +620,14 @@ typedef struct tesela_report_remedy {
 #define TESELA_REPORT_MAX_REMEDIES TESELA_REMEDY_N_KINDS
 
 /// What can be done about a culprit, that which leaves the fewest bytes first; of those within 10 % the first of TESELA_REMEDY_MAP. Each
-/// saves 5 % of the culprit's bytes or more and, of a schedule, 1 % of the peak; if nothing does the only one is TESELA_REMEDY_NONE.
+/// saves 5 % of the culprit's bytes or more and, of a schedule, 5 % of the peak; if nothing does the only one is TESELA_REMEDY_NONE.
 /// Savings of several culprits do not add: each peak is that of one change.
 ///
-/// Example: a temporary f32[1000000,3]{1,0:T(8,128)} of 488 MiB, alone: components, 3 arrays f32[1000000]{0:T(1024)}, 11.5 MiB;
-/// constrain, {0,1:T(4,128)}, 15.3 MiB.
+/// A constraint on a result that no copy, reshape or slice makes is a copy: of a schedule one of the arrays that are alike stays as it is
+/// at the peak, and where there is but one, none is advised.
+///
+/// Example: two temporaries f32[1000000,3]{1,0:T(8,128)} of 488 MiB each, alone: components, 6 arrays f32[1000000]{0:T(1024)},
+/// 22.9 MiB; constrain, {0,1:T(4,128)}, 30.5 MiB, and 518.8 MiB at the peak.
 ///
 /// @return TESELA_OK; TESELA_E_MEMORY.
 TESELA_API tesela_status tesela_report_remedies(const tesela_report *report,

@@ -244,7 +244,7 @@ class Culprit:
 
     >>> row = report("%x = f32[8,3]{1,0:T(8,128)} iota()\\n").culprits[0]
     >>> row.text, row.stored, [(one.kind, one.saved) for one in row.remedies]
-    ('f32[8,3]{1,0:T(8,128)}', 4096, [('components', 2560), ('first', 2048), ('constrain', 2048)])
+    ('f32[8,3]{1,0:T(8,128)}', 4096, [('components', 2560)])
     """
 
     __slots__ = ("json",)

@@ -3,17 +3,15 @@
  * remedy.c - what can be done about an array, by the catalogue of TESELA_REMEDY_MAP; each with its bytes and, of a schedule, the peak
  * with it. remedy_code.c prints the code.
  *
- * All shapes that a remedy makes are placed as a TPU compiler would place them, and measured; none is guessed.
+ * All shapes that a remedy makes are placed as a TPU compiler would place them, and measured; none is guessed. What compilers then make
+ * of each is in tests/tpu/doctor/advice.tsv: that the small dim comes first changes nothing for them, so it is not advised.
  */
 #include "report/report_state.h"
 
 enum {
-  REMEDY_FEW = 4,   /* indices of a dim that becomes arrays of their own */
-  REMEDY_MOST = 16, /* such arrays */
   REMEDY_LANES = 128,
-  REMEDY_WORTH = 20,  /* it saves a twentieth or more */
-  REMEDY_PIECE = 512, /* bytes: arrays take whole pieces */
-  REMEDY_PEAK = 100   /* of a schedule it saves a hundredth of the peak or more */
+  REMEDY_WORTH = 20, /* it saves a twentieth or more, of a schedule a twentieth of the peak */
+  REMEDY_PIECE = 512 /* bytes: arrays take whole pieces */
 };
 
 static const double REMEDY_CLOSE = 0.9;
@@ -78,11 +76,13 @@ static void remedy_drop_dim(tesela_xla_shape *shape, int32_t dim) {
   for (int32_t i = 0; i < shape->rank; i++) shape->layout.minor_to_major[i] = shape->rank - 1 - i;
 }
 
-uint64_t tesela__remedy_few(const tesela_xla_shape *shape, int64_t *arrays) {
+uint64_t tesela__remedy_few(const tesela_xla_shape *shape, tesela__remedy_apart apart, int64_t *arrays) {
+  const int64_t indices = apart == TESELA__REMEDY_SMALL ? 4 : 64,
+                most = apart == TESELA__REMEDY_SMALL ? 16 : 64;
   uint64_t few = 0;
   *arrays = 1;
   for (int32_t d = shape->rank - 1; d >= 0; d--) {
-    if (shape->dim[d] < 2 || shape->dim[d] > REMEDY_FEW || *arrays * shape->dim[d] > REMEDY_MOST) continue;
+    if (shape->dim[d] < 2 || shape->dim[d] > indices || *arrays * shape->dim[d] > most) continue;
     *arrays *= shape->dim[d];
     few |= (uint64_t)1 << d;
   }
@@ -90,9 +90,10 @@ uint64_t tesela__remedy_few(const tesela_xla_shape *shape, int64_t *arrays) {
 }
 
 /* One array for each index of the few; their number, or 0. */
-static int64_t remedy_components(const tesela_xla_shape *from, tesela_xla_shape *shape) {
+static int64_t remedy_components(const tesela_xla_shape *from, tesela__remedy_apart apart,
+                                 tesela_xla_shape *shape) {
   int64_t arrays;
-  const uint64_t few = tesela__remedy_few(from, &arrays);
+  const uint64_t few = tesela__remedy_few(from, apart, &arrays);
   *shape = *from;
   for (int32_t d = from->rank - 1; d >= 0; d--)
     if (few >> d & 1) remedy_drop_dim(shape, d);
@@ -125,16 +126,6 @@ static int64_t remedy_merge(const tesela_xla_shape *from, tesela_xla_shape *best
     *best = shape;
   }
   return least;
-}
-
-/* The last dim, of fewer than 128 indices, as the first. */
-static bool remedy_first(const tesela_xla_shape *from, tesela_xla_shape *shape) {
-  const int64_t n = from->rank > 1 ? from->dim[from->rank - 1] : 0;
-  if (n < 2 || n >= REMEDY_LANES) return false;
-  *shape = *from;
-  for (int32_t d = from->rank - 1; d > 0; d--) shape->dim[d] = from->dim[d - 1];
-  shape->dim[0] = n;
-  return true;
 }
 
 /* ---- the catalogue ---------------------------------------------------------------------------------------- */
@@ -170,37 +161,78 @@ static void remedy_put(remedy_list *list, tesela_remedy_kind kind, const tesela_
                                             .peak_bytes = -1};
 }
 
-static void remedy_put_components(remedy_list *list) {
+static bool remedy_is_indexed(const remedy_list *list) {
+  return remedy_made_by(list, "gather") || remedy_made_by(list, "scatter");
+}
+
+static bool remedy_is_convolved(const remedy_list *list) {
+  return remedy_made_by(list, "conv_general_dilated") || remedy_made_by(list, "convolution");
+}
+
+static void remedy_put_components(remedy_list *list, tesela__remedy_apart apart) {
   tesela_xla_shape to;
-  const int64_t arrays = remedy_components(&list->from, &to);
+  const int64_t arrays = remedy_components(&list->from, apart, &to);
   if (arrays == 0) return;
-  const bool small = list->from.rank > 2 && list->from.dim[list->from.rank - 1] <= REMEDY_FEW &&
-                     list->from.dim[list->from.rank - 2] <= REMEDY_FEW;
+  const bool small = list->from.rank > 2 && list->from.dim[list->from.rank - 1] <= 4 &&
+                     list->from.dim[list->from.rank - 2] <= 4;
   const bool integers =
       list->from.dtype == TESELA_S32 || list->from.dtype == TESELA_U32 || list->from.dtype == TESELA_S64;
   tesela_remedy_kind kind = TESELA_REMEDY_COMPONENTS;
   if (small && (remedy_made_by(list, "dot_general") || remedy_made_by(list, "aten__mm")))
     kind = TESELA_REMEDY_PRODUCTS;
-  else if (remedy_made_by(list, "conv_general_dilated") || remedy_made_by(list, "convolution"))
+  else if (remedy_is_convolved(list))
     kind = TESELA_REMEDY_CHANNELS;
-  else if (integers && (remedy_made_by(list, "scatter") || remedy_made_by(list, "gather")))
+  else if (integers && remedy_is_indexed(list))
     kind = TESELA_REMEDY_INDICES;
   remedy_put(list, kind, &to, arrays, remedy_place(&to, TESELA_XLA_CHOOSE_ORDER));
 }
 
-static void remedy_put_all(remedy_list *list) {
-  const bool set = remedy_is_set(list->culprit);
+/* "jit(f)/mul" is an operation of JAX; the name of an argument is that of its copies, too. */
+static bool remedy_is_of_argument(const tesela_report_culprit *culprit) {
+  return culprit->op_name[0] && !strchr(culprit->op_name, '/') && !tesela__culprit_is_torch(culprit);
+}
+
+/*
+ * Is it made by moving data within the program? Then a constraint moves it so that it is as wanted. What a gather, a product or a custom
+ * call makes comes in the order that this has: a constraint adds a copy.
+ */
+static bool remedy_is_moved(const tesela_report_culprit *culprit) {
+  static const char *const makers[] = {"copy",      "reshape",     "slice", "transpose",
+                                       "broadcast", "concatenate", "pad"};
+  bool moved = false;
+  for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+    moved = moved || strncmp(culprit->name, makers[i], strlen(makers[i])) == 0;
+  return moved && culprit->op_name[0];
+}
+
+/* The copy of an argument is in the order of the operation that reads it, and custom calls have orders of their own: a constraint changes
+ * nothing about these. */
+static void remedy_put_orders(remedy_list *list) {
+  const tesela_report_culprit *culprit = list->culprit;
+  const bool set = remedy_is_set(culprit), given = remedy_is_of_argument(culprit),
+             called = strncmp(culprit->name, "custom-call", 11) == 0;
   tesela_xla_shape to;
-  if (!set && (remedy_made_by(list, "one_hot") || remedy_made_by(list, "OneHot")))
-    remedy_put(list, TESELA_REMEDY_TAKE, &list->from, 0, 0);
-  remedy_put_components(list);
-  if (remedy_pack(&list->from, &to))
-    remedy_put(list, TESELA_REMEDY_PACK, &to, 1, remedy_place(&to, TESELA_XLA_CHOOSE_ORDER));
-  remedy_put(list, TESELA_REMEDY_MERGE, &to, 1, remedy_merge(&list->from, &to));
-  if (!set && remedy_first(&list->from, &to))
-    remedy_put(list, TESELA_REMEDY_FIRST, &to, 1, remedy_place(&to, TESELA_XLA_CHOOSE_ORDER));
+  if (!set && (given || called || (culprit->count == 1 && !remedy_is_moved(culprit)))) return;
   remedy_put(list, set ? TESELA_REMEDY_ORDER : TESELA_REMEDY_CONSTRAIN, &to, 1,
              remedy_order(&list->from, set ? TESELA_XLA_CHOOSE_ARGUMENT : 0, &to));
+}
+
+static void remedy_put_all(remedy_list *list) {
+  int64_t small, wide;
+  tesela_xla_shape to;
+  if (!remedy_is_set(list->culprit) && (remedy_made_by(list, "one_hot") || remedy_made_by(list, "OneHot")))
+    remedy_put(list, TESELA_REMEDY_TAKE, &list->from, 0, 0);
+  remedy_put_components(list, TESELA__REMEDY_SMALL);
+  if (!remedy_is_indexed(list) && remedy_pack(&list->from, &to))
+    remedy_put(list, TESELA_REMEDY_PACK, &to, 1, remedy_place(&to, TESELA_XLA_CHOOSE_ORDER));
+  const bool rows =
+      remedy_is_indexed(list) && !remedy_is_moved(list->culprit); /* that are taken come as rows */
+  if (!rows && list->n == 0) remedy_put(list, TESELA_REMEDY_MERGE, &to, 1, remedy_merge(&list->from, &to));
+  (void)tesela__remedy_few(&list->from, TESELA__REMEDY_SMALL, &small);
+  (void)tesela__remedy_few(&list->from, TESELA__REMEDY_WIDE, &wide);
+  if (small == 1 && wide > 1 && !remedy_is_set(list->culprit) && !remedy_is_convolved(list))
+    remedy_put_components(list, TESELA__REMEDY_WIDE);
+  remedy_put_orders(list);
 }
 
 /* The shape alone: what placing adds is left out. */
@@ -215,7 +247,10 @@ static tesela_xla_shape remedy_plain(const tesela_xla_shape *shape) {
 
 /* ---- the peak with each ----------------------------------------------------------------------------------- */
 
-/* The peak with each remedy, for the buffers that are alike; those that leave it as high are dropped. */
+/*
+ * The peak with each remedy, for the buffers that are alike; those that leave it as high are dropped. A constraint on what is not moved
+ * leaves one of them as it is, while it is copied.
+ */
 static tesela_status remedy_replay(const tesela_report *report, remedy_list *of, int64_t *list,
                                    int64_t n_buffers, tesela_error *err) {
   int64_t alike = 0, peak, *bytes = list + n_buffers;
@@ -231,7 +266,9 @@ static tesela_status remedy_replay(const tesela_report *report, remedy_list *of,
     tesela_report_remedy remedy = of->remedy[k];
     for (int64_t i = 0; i < alike; i++) bytes[i] = remedy.bytes / of->culprit->count;
     status = tesela_report_replay(report, alike, list, bytes, &remedy.peak_bytes, err);
-    if (remedy.peak_bytes < peak - peak / REMEDY_PEAK) of->remedy[kept++] = remedy;
+    if (remedy.kind == TESELA_REMEDY_CONSTRAIN && !remedy_is_moved(of->culprit))
+      remedy.peak_bytes += of->bytes;
+    if (remedy.peak_bytes < peak - peak / REMEDY_WORTH) of->remedy[kept++] = remedy;
   }
   of->n = kept;
   return status;

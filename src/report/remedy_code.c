@@ -15,11 +15,10 @@ static const char *const remedy_caveats[TESELA_REMEDY_N_KINDS] = {
     [TESELA_REMEDY_COMPONENTS] = "make and use them apart: a stack of them is padded again",
     [TESELA_REMEDY_PACK] = "its maker and all readers use the packed array",
     [TESELA_REMEDY_MERGE] = "made and used so: a reshape between two tilings is a copy",
-    [TESELA_REMEDY_FIRST] = "made and used so: to move the dim in between is a copy",
     [TESELA_REMEDY_CONSTRAIN] = "the compiler may copy before and after it: compare the times, too",
 };
 
-static bool code_is_torch(const tesela_report_culprit *culprit) {
+bool tesela__culprit_is_torch(const tesela_report_culprit *culprit) {
   return strncmp(culprit->op_name, "aten__", 6) == 0 || strncmp(culprit->op_name, "xla__", 5) == 0 ||
          strstr(culprit->op_name, "/aten__") || strstr(culprit->op_name, "/xla__");
 }
@@ -61,16 +60,29 @@ static void code_put_part(tesela__sink *sink, const tesela_report_culprit *culpr
   tesela__putc(sink, ']');
 }
 
+/* An argument or a result is as it is passed: the decorator leaves it. */
+static void code_put_decorator(tesela__sink *sink, const tesela_report_culprit *culprit,
+                               const tesela_report_remedy *remedy, uint64_t few) {
+  int64_t most = 0;
+  for (int32_t d = 0; d < remedy->from.rank; d++)
+    if (few >> d & 1) most = tesela__max(most, remedy->from.dim[d]);
+  tesela__puts(sink, "@tesela.tune.components(");
+  if (most > 4) tesela__putf(sink, "limit=%" PRId64, most);
+  tesela__puts(sink, ")  # on the function that is compiled; ");
+  tesela__puts(sink, culprit->role == TESELA_REPORT_BUFFER_TEMPORARY ? "or by hand:\n"
+                                                                     : "it takes or returns the parts:\n");
+}
+
 static void code_put_components(tesela__sink *sink, const tesela_report_culprit *culprit,
                                 const tesela_report_remedy *remedy, bool torch) {
   int64_t arrays;
-  const uint64_t few = tesela__remedy_few(&remedy->from, &arrays);
-  const int32_t n = remedy->from.rank - remedy->to.rank;
+  uint64_t few = tesela__remedy_few(&remedy->from, TESELA__REMEDY_SMALL, &arrays);
+  if (arrays != remedy->arrays) few = tesela__remedy_few(&remedy->from, TESELA__REMEDY_WIDE, &arrays);
+  const bool listed = arrays <= 4 && remedy->from.rank == remedy->to.rank + 1;
   char letter = 'i';
-  if (!torch)
-    tesela__puts(sink, "@tesela.tune.components()  # on the function that is compiled; or by hand:\n");
-  if (n == 1) {
-    for (int64_t i = 0; i < remedy->arrays; i++) tesela__putf(sink, i ? ", x%" PRId64 : "x%" PRId64, i);
+  if (!torch) code_put_decorator(sink, culprit, remedy, few);
+  if (listed) {
+    for (int64_t i = 0; i < arrays; i++) tesela__putf(sink, i ? ", x%" PRId64 : "x%" PRId64, i);
     tesela__puts(sink, " = (");
   } else {
     tesela__puts(sink, "parts = [");
@@ -78,7 +90,7 @@ static void code_put_components(tesela__sink *sink, const tesela_report_culprit 
   code_put_part(sink, culprit, remedy, few);
   for (int32_t d = 0; d < remedy->from.rank; d++)
     if (few >> d & 1) tesela__putf(sink, " for %c in range(%" PRId64 ")", letter++, remedy->from.dim[d]);
-  tesela__puts(sink, n == 1 ? ")\n" : "]\n");
+  tesela__puts(sink, listed ? ")\n" : "]\n");
 }
 
 /* ---- the others ------------------------------------------------------------------------------------------- */
@@ -129,17 +141,6 @@ static void code_put_reshape(tesela__sink *sink, const tesela_report_culprit *cu
                rows, rows, n, rows);
 }
 
-static void code_put_first(tesela__sink *sink, const tesela_report_culprit *culprit,
-                           const tesela_report_remedy *remedy, bool torch) {
-  if (!torch && strstr(culprit->op_name, "one_hot"))
-    tesela__putf(sink, "x = jax.nn.one_hot(ids, %" PRId64 ", axis=0)", remedy->to.dim[0]);
-  else
-    tesela__puts(sink, torch ? "x = x.movedim(-1, 0)" : "x = jnp.moveaxis(x, -1, 0)");
-  tesela__puts(sink, "  # [");
-  code_put_dims(sink, &remedy->to);
-  tesela__puts(sink, "]\n");
-}
-
 static void code_put_permuted(tesela__sink *sink, const tesela_report_culprit *culprit,
                               const tesela_report_remedy *remedy) {
   code_put_method(sink, culprit, "permute");
@@ -151,7 +152,7 @@ tesela_status tesela_report_remedy_code(const tesela_report_culprit *culprit,
                                         const tesela_report_remedy *remedy, const tesela_writer *to,
                                         tesela_error *err) {
   TESELA__NEED(err, culprit, remedy, to);
-  const bool torch = code_is_torch(culprit);
+  const bool torch = tesela__culprit_is_torch(culprit);
   tesela__sink sink;
   tesela__sink_init(&sink, to);
   switch (remedy->kind) {
@@ -175,9 +176,6 @@ tesela_status tesela_report_remedy_code(const tesela_report_culprit *culprit,
   case TESELA_REMEDY_PACK:
   case TESELA_REMEDY_MERGE:
     code_put_reshape(&sink, culprit, remedy);
-    break;
-  case TESELA_REMEDY_FIRST:
-    code_put_first(&sink, culprit, remedy, torch);
     break;
   case TESELA_REMEDY_NONE:
   case TESELA_REMEDY_N_KINDS:

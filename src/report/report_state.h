@@ -637,10 +637,16 @@ bool tesela__culprit_shape(const tesela_report_culprit *culprit, tesela_xla_shap
 /* Is a buffer one of those that are alike? */
 bool tesela__culprit_is(const tesela_report_culprit *culprit, const tesela_report_buffer *buffer);
 
+/* remedy_code.c: is the operation's name one of PyTorch/XLA? */
+bool tesela__culprit_is_torch(const tesela_report_culprit *culprit);
+
 /* ---- remedy.c --------------------------------------------------------------------------------------------- */
 
+/* Dims of up to 4 indices, 16 arrays; or of up to 64, 64 arrays. */
+typedef enum tesela__remedy_apart { TESELA__REMEDY_SMALL, TESELA__REMEDY_WIDE } tesela__remedy_apart;
+
 /* A bit for each dim of few indices, which become *arrays arrays of their own. */
-uint64_t tesela__remedy_few(const tesela_xla_shape *shape, int64_t *arrays);
+uint64_t tesela__remedy_few(const tesela_xla_shape *shape, tesela__remedy_apart apart, int64_t *arrays);
 
 /* query.c: does the row match a query? Rows that never counted do not. */
 bool tesela__report_matches(const tesela_report_array *array, const tesela_report_filter *filter);

@@ -55,8 +55,8 @@ def made(name, shape, *operands, op_name="jit(f)/mul", line=3, root=False):
 PARAMETER = '%p = f32[8,128]{1,0:T(8,128)} parameter(0), metadata={op_name="p"}'
 
 
-def with_one(shape, op_name="jit(f)/mul"):
-    return module([PARAMETER, made("t", shape, "p", op_name=op_name), made("r", "f32[8,128]{1,0:T(8,128)}", "t", root=True)])
+def with_one(shape, op_name="jit(f)/mul", name="t"):
+    return module([PARAMETER, made(name, shape, "p", op_name=op_name), made("r", "f32[8,128]{1,0:T(8,128)}", name, root=True)])
 
 
 def kinds(culprit):
@@ -68,7 +68,7 @@ def kinds(culprit):
 
 @pytest.mark.parametrize("n, k", [(100000, 2), (99999, 3), (123456, 4), (4097, 3)])
 def test_few_columns_become_arrays(n, k):
-    (t, *_) = report(with_one(f"f32[{n},{k}]{{1,0:T(8,128)}}"))
+    (t, *_) = report(with_one(f"f32[{n},{k}]{{1,0:T(8,128)}}", name="copy.1"))
     assert (t["shape"], t["location"], t["count"]) == (f"f32[{n},{k}]{{1,0:T(8,128)}}", "f.py:3", 1)
     assert (t["bytes"], t["data_bytes"]) == (tiled(n, k, 8), 4 * n * k)
     by = {one["kind"]: one for one in t["remedies"]}
@@ -85,31 +85,57 @@ def test_rows_side_by_side(n, k):
     (t, *_) = report(with_one(f"f32[{n},{k}]{{1,0:T(8,128)}}"))
     pack = t["remedies"][0]
     assert pack["kind"] == "pack" and pack["bytes"] == tiled(n * k // 128, 128, 8)
-    assert ("constrain", "c") in kinds(t) or tiled(k, n, 8) * 20 > t["bytes"] * 19
+    (t, *_) = report(with_one(f"f32[{n},{k}]{{1,0:T(8,128)}}", "jit(f)/gather"))  # rows that are taken are not packed by a reshape
+    assert kinds(t) == [("components", "b")]
 
 
-@pytest.mark.parametrize("n, k", [(524288, 5), (10007, 12), (4099, 100)])
-def test_the_small_dim_first(n, k):
-    (t, *_) = report(with_one(f"f32[{n},{k}]{{1,0:T(8,128)}}"))
-    first = {one["kind"]: one for one in t["remedies"]}.get("first")
-    if tiled(k, n, 8) * 20 > t["bytes"] * 19:
-        assert first is None
-        return
-    assert (first["class"], first["shape"]) == ("b", f"f32[{k},{n}]{{1,0:T(8,128)}}")
-    assert first["bytes"] == tiled(k, n, 8) and f"# [{k}, {n}]" in first["code"]
-    assert "x = jnp.moveaxis(x, -1, 0)" in first["code"]
-    (t, *_) = report(with_one(f"f32[{n},{k}]{{1,0:T(8,128)}}", "jit(f)/jit(_one_hot)/eq"))
-    assert f"jax.nn.one_hot(ids, {k}, axis=0)" in {one["kind"]: one["code"] for one in t["remedies"]}["first"]
-    (t, *_) = report(with_one(f"f32[{n},{k}]{{1,0:T(8,128)}}", "aten__mul"))
-    assert "x = x.movedim(-1, 0)" in {one["kind"]: one["code"] for one in t["remedies"]}["first"]
+@pytest.mark.parametrize("n, k", [(524288, 5), (10007, 12), (100000, 24), (4099, 63)])
+def test_more_columns_become_arrays(n, k):
+    for op_name in ("jit(f)/mul", "jit(f)/gather"):
+        (t, *_) = report(with_one(f"f32[{n},{k}]{{1,0:T(8,128)}}", op_name))
+        assert kinds(t) == [("components", "b")]
+        (one,) = t["remedies"]
+        assert (one["arrays"], one["bytes"]) == (k, k * flat(n))
+        assert f"@tesela.tune.components(limit={k})  # on the function that is compiled; or by hand:" in one["code"]
+        assert f"parts = [x[:, i] for i in range({k})]" in one["code"]
     argument = module([PARAMETER.replace("f32[8,128]", f"f32[{n},{k}]"), made("r", "f32[8,128]{1,0:T(8,128)}", "p", root=True)])
     kinds_of = {one["role"]: [r["kind"] for r in one["remedies"]] for one in report(argument)}
-    assert kinds_of["argument"][0] == "order" and "first" not in kinds_of["argument"]  # the user sets its layout
+    assert kinds_of["argument"] == ["order" if tiled(k, n, 8) * 20 <= tiled(n, k, 8) * 19 else "none"]  # the user sets its layout
+
+
+def test_more_than_64_columns_stay():
+    for k in (65, 100):
+        (t, *_) = report(with_one(f"f32[409600,{k}]{{1,0:T(8,128)}}"))
+        assert kinds(t) == [("none", "d")]
+    (t, *_) = report(with_one("f32[16,128,128,12]{3,2,1,0:T(8,128)}", "jit(f)/conv_general_dilated"))
+    assert all(kind == "merge" for kind, _ in kinds(t))  # not 12 x 12 sums of shifted arrays
+
+
+def constrained(text):
+    """Peaks of the constraints, by the shape that they are about."""
+    return {one["shape"]: r["peak_bytes"] for one in report(text) for r in one["remedies"] if r["kind"] == "constrain"}
+
+
+@pytest.mark.parametrize("n, k", [(100000, 3), (65536, 24)])
+def test_a_constraint_copies_what_comes_in_an_order_of_its_own(n, k):
+    shape = f"f32[{n},{k}]{{1,0:T(8,128)}}"
+    padded, compact, sides = tiled(n, k, 8), tiled(k, n, 4 if k < 5 else 8), 2 * tiled(8, 128, 8)
+    assert constrained(with_one(shape, "jit(f)/gather", "gather_fusion")) == {}  # its copy would be beside it
+    assert constrained(with_one(shape, "given[0]", "copy.3")) == {}  # nor what the operation after it reads of an argument
+    assert constrained(with_one(shape, "jit(f)/gather", "copy.3")) == {shape: sides + compact}
+    for count in (2, 3, 5):
+        names = [f"g{i}" for i in range(count)]
+        lines = [PARAMETER, *(made(name, shape, "p", op_name="jit(f)/gather") for name in names)]
+        text = module([*lines, made("r", "f32[8,128]{1,0:T(8,128)}", *names, root=True)])
+        after, before = sides + count * compact + padded, sides + count * padded
+        assert constrained(text) == ({shape: after} if after < before - before // 20 else {})
+        assert constrained(text.replace("jit(f)/gather", "given[0]")) == {}
+        assert constrained(text.replace("%g", "%custom-call.")) == {}
 
 
 def test_no_order_is_advised_for_what_the_compiler_orders():
     shown = people(with_one("f32[524288,5]{1,0:T(8,128)}"))
-    assert "minor, dim" not in shown and "jnp.moveaxis" in shown
+    assert "minor, dim" not in shown and "parts = [x[:, i] for i in range(5)]" in shown
     lines = [
         '%w = f32[50000,24]{1,0:T(8,128)} parameter(0), metadata={op_name="w"}',
         made("r", "f32[8,128]{1,0:T(8,128)}", "w", root=True),
@@ -122,6 +148,9 @@ def test_heads_are_merged():
     merge = next(one for one in t["remedies"] if one["kind"] == "merge")
     assert (merge["shape"], merge["bytes"]) == ("f32[512,768]{1,0:T(8,128)}", tiled(512, 768, 8))
     assert "x = x.reshape(512, 768)" in merge["code"]
+    for name, merged in (("gather_fusion", False), ("reshape.5", True)):  # rows that are taken come as rows, whatever is made of them
+        (t, *_) = report(with_one("f32[512,12,64]{2,1,0:T(8,128)}", "jit(f)/gather", name))
+        assert (("merge", "b") in kinds(t)) == merged
 
 
 @pytest.mark.parametrize(
@@ -139,6 +168,11 @@ def test_patterns(shape, op_name, kind):
     assert (t["remedies"][0]["kind"], t["remedies"][0]["class"]) == (kind, "b")
     if kind == "take":
         assert (t["remedies"][0]["arrays"], t["remedies"][0]["bytes"]) == (0, 0)
+
+
+def test_few_columns_are_not_merged():
+    (t, *_) = report(with_one("f32[64,64,64,4]{3,2,1,0:T(8,128)}", "given[0]", "copy.1"))
+    assert kinds(t) == [("components", "b")]  # an index of the last two dims would be one of their product
 
 
 def least_of_all_orders(dims):
@@ -226,7 +260,9 @@ def test_what_the_user_sets():
 
 
 def test_code_for_pytorch():
-    (t, *_) = report(with_one("f32[100000,3]{1,0:T(8,128)}", "aten__mul"))
+    text = module([PARAMETER, *(made(name, "f32[100000,3]{1,0:T(8,128)}", "p", op_name="aten__mul") for name in ("t", "u")),
+                   made("r", "f32[8,128]{1,0:T(8,128)}", "t", "u", root=True)])  # fmt: skip
+    (t, *_) = report(text)
     by = {one["kind"]: one["code"] for one in t["remedies"]}
     assert "x0, x1, x2 = (x[:, i] for i in range(3))" in by["components"] and "tesela.tune" not in by["components"]
     assert "x = x.permute(1, 0).contiguous()" in by["constrain"]
@@ -275,7 +311,8 @@ def test_the_peak_with_each_change():
                     continue
                 changes += 1
                 after = peak_of(arrays, lambda s: each[one["kind"]] if s == culprit["shape"] else bytes_of(s))
-                assert one["peak_bytes"] == after < before - before // 100, f"TESELA_SEED={SEED}\n{text}"
+                beside = bytes_of(culprit["shape"]) if one["kind"] == "constrain" else 0  # one of them, while it is copied
+                assert one["peak_bytes"] == after + beside < before - before // 20, f"TESELA_SEED={SEED}\n{text}"
     assert changes > 60
 
 
@@ -285,7 +322,7 @@ def test_nothing_is_said_of_what_has_no_padding():
     assert "What to change" not in people(text)
     small = module([PARAMETER, made("t", "f32[8192,1024]{1,0:T(8,128)}", "p"), made("u", "f32[64,3]{1,0:T(8,128)}", "t"),
                     made("r", "f32[8,128]{1,0:T(8,128)}", "t", "u", root=True)])  # fmt: skip
-    assert "What to change" not in people(small)  # less than a hundredth of the peak
+    assert "What to change" not in people(small)  # less than a twentieth of the peak
 
 
 # ---- for people ----

@@ -202,20 +202,24 @@ def test_html_is_escaped():
     page.feed(tesela.report(text)._repr_html_())
     assert not page.open and "script" not in page.tags
     assert page.cells[:6] == ["f32[8,3]{1,0:T(8,128)}", "1", "4.0 KiB", "96 B", "42.7x", "<script>alert(1)</script>&"]
-    assert "what to change" in tesela.report(text)._repr_html_() and "with_layout_constraint" in "".join(page.cells)
+    assert "what to change" in tesela.report(text)._repr_html_() and "tesela.tune.components" in "".join(page.cells)
     many = tesela.report("".join(one_array(8, n, f"x{n}") for n in range(1, 31)))._repr_html_()
     assert many[: many.index("</table>")].count("<tr>") == 1 + 20 and "and 10 more" in many
 
 
 def test_what_to_change():
-    """Three vectors of 8 in tiles of 128, or the small dim first, 3 rows in tiles of 4."""
+    """Three vectors of 8 in tiles of 128; of a copy within the program also its order, 3 rows in tiles of 4."""
     (culprit,) = tesela.report(one_array(8, 3)).culprits
     assert (culprit.text, culprit.role, culprit.source) == ("f32[8,3]{1,0:T(8,128)}", "temporary", "x")
     assert (culprit.count, culprit.stored, culprit.data) == (1, tiled(8, 3, 4), 8 * 3 * 4)
     by_kind = {one.kind: one for one in culprit.remedies}
     one = by_kind["components"]
     assert (one.group, one.arrays, one.bytes, one.saved) == ("b", 3, 3 * 128 * 4, tiled(8, 3, 4) - 3 * 128 * 4)
-    assert by_kind["first"].bytes == tiled(3, 8, 4, tile_rows=4) == tesela.layout(by_kind["first"].text).nbytes
+    assert list(by_kind) == ["components"]
+    copied = one_array(8, 3, "copy.1").replace("()", '(), metadata={op_name="jit(f)/mul"}')
+    (culprit,) = tesela.report(copied).culprits
+    by_kind = {one.kind: one for one in culprit.remedies}
+    assert by_kind["constrain"].bytes == tiled(3, 8, 4, tile_rows=4) == tesela.layout(by_kind["constrain"].text).nbytes
     assert "with_layout_constraint" in by_kind["constrain"].code and by_kind["constrain"].group == "c"
     assert all(one.peak is None for one in culprit.remedies)  # no schedule
     assert [one.saved for one in culprit.remedies] == sorted((one.saved for one in culprit.remedies), reverse=True)

@@ -19,16 +19,17 @@ from jax import numpy as jnp
 
 
 class Form(NamedTuple):
-    """Dims up to `limit` are apart if at least `rest` elements remain in each part; at most `parts` parts. limit 0: none is."""
+    """Dims up to `limit` are apart if at least `rest` elements remain in each part, the last ones first: there they cost most lanes; at most
+    `parts` parts. limit 0: none is."""
 
     limit: int = 0
     rest: int = 512
-    parts: int = 64
+    parts: int = 128
 
     def axes(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         found: list[int] = []
         n, size = 1, math.prod(shape)
-        for axis in sorted(range(len(shape)), key=lambda a: (shape[a], -a)):
+        for axis in reversed(range(len(shape))):
             extent = shape[axis]
             if 0 < extent <= self.limit and n * extent <= self.parts and size // (n * extent) >= self.rest:
                 if len(found) + 1 < len(shape):

@@ -227,6 +227,8 @@ class Search:
     def constraints(self) -> None:
         """Greedy: each layout on top of those that helped. Only of the program itself: a rewrite has other equations."""
         kept: dict[int, tuple[int, ...]] = {}
+        words: tuple[str, ...] = ()
+        notes: tuple[str, ...] = ()
         best = self.default
         budget = max(0, self.left - 4)
         for one in self.culprits(self.default):
@@ -235,16 +237,17 @@ class Search:
                     return
                 budget -= 1
                 orders = {**kept, one.number: order}
+                said = (*words, f"{one.name} {list(one.shape)} at {where(one.source)} in the order {order_words(order)}")
+                hand = (*notes, f"with_layout_constraint(.., Layout(major_to_minor={order_words(order)})) around the {one.name} of that line")
                 what = Try(
-                    "constraint", f"{one.name} {list(one.shape)} at {where(one.source)} in the order {order_words(order)}",
-                    (f"@constrained({orders!r})",), constrained(orders)(self.subject.flat_of(self.subject.function)),
-                    orders=tuple(orders.items()),
-                    note=f"by hand: with_layout_constraint(.., Layout(major_to_minor={order_words(order)})) around the {one.name} of that line",
+                    "constraint", "; ".join(said), (f"@constrained({orders!r})",),
+                    constrained(orders)(self.subject.flat_of(self.subject.function)), orders=tuple(orders.items()),
+                    note=f"by hand: {'; '.join(hand)}",
                 )  # fmt: skip
                 before = len(self.tried)
                 self.attempt(what)
                 if len(self.tried) > before and better(self.tried[-1].measured, best):
-                    best, kept = self.tried[-1].measured, orders
+                    best, kept, words, notes = self.tried[-1].measured, orders, said, hand
                     break
 
     @staticmethod
@@ -283,11 +286,12 @@ class Search:
     # ---- findings
 
     def findings(self) -> list[Tried]:
-        """What helps, AUTO too, that which saves most first; what another finding beats in both is left out."""
+        """What helps, AUTO too, that which saves most first, of equal ones that with the fewest layouts; what another finding beats in both
+        is left out."""
         good = [one for one in (*self.tried, self.automatic) if better(one.measured, self.default) and self._not_worse(one.measured)]
         front = [one for one in good if not any(better(other.measured, one.measured) for other in good if other is not one)]
         kept: list[Tried] = []
-        for one in sorted(front, key=lambda tried: (score(tried.measured), tried.what.words)):
+        for one in sorted(front, key=lambda tried: (score(tried.measured), len(tried.what.orders), tried.what.words)):
             close = [other for other in kept if abs(other.measured.hbm / max(one.measured.hbm, 1) - 1) < LEAST]
             if not any(abs(other.measured.cycles / max(one.measured.cycles, 1) - 1) < LEAST for other in close):
                 kept.append(one)

@@ -69,6 +69,84 @@ def layer_norm(x, g, b):
     return (x - mean) * lax.rsqrt(((x - mean) ** 2).mean(-1, keepdims=True) + 1e-5) * g + b
 
 
+def encoder(x, wqkv, wo, w1, w2, g1, g2):
+    """A layer of an encoder in bf16: two norms, eight heads of 128, one product for queries, keys and values."""
+    b, s, d = x.shape
+
+    def norm(h, g):
+        h = h.astype(jnp.float32)
+        h = h - h.mean(-1, keepdims=True)
+        return (h * lax.rsqrt((h * h).mean(-1, keepdims=True) + 1e-5) * g).astype(x.dtype)
+
+    q, k, v = jnp.split((norm(x, g1) @ wqkv).reshape(b, s, 3 * d // 128, 128), 3, 2)
+    scores = jnp.einsum("bqhd,bkhd->bhqk", q, k).astype(jnp.float32) / 11.3
+    mixed = jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores).astype(x.dtype), v)
+    h = x + mixed.reshape(b, s, d) @ wo
+    return h + jax.nn.gelu(norm(h, g2) @ w1) @ w2
+
+
+def decoder_step(wq, wk, wv, wo, x, y):
+    """A training step of causal attention, four heads of 128; the weights are donated."""
+    b, s, d = x.shape
+
+    def loss(ws):
+        q, k, v = ((x @ w).reshape(b, s, d // 128, 128).transpose(0, 2, 1, 3) for w in ws[:3])
+        scores = q @ k.swapaxes(-1, -2) / 11.3
+        scores = jax.nn.softmax(jnp.where(jnp.tril(jnp.ones((s, s), bool)), scores, -1e9))
+        out = (scores @ v).transpose(0, 2, 1, 3).reshape(b, s, d) @ ws[3]
+        return ((out - y) ** 2).mean()
+
+    ws = (wq, wk, wv, wo)
+    return tuple(w - 0.1 * g for w, g in zip(ws, jax.grad(loss)(ws), strict=True))
+
+
+def cached_attention(keys, values, query):
+    """Attention of a decoder over caches with heads of 128."""
+    scores = jnp.einsum("bhd,bhsd->bhs", query, keys).astype(jnp.float32) / 11.3
+    return jnp.einsum("bhs,bhsd->bhd", jax.nn.softmax(scores).astype(values.dtype), values)
+
+
+def denoiser(x, t, w_in, w_time, w_mid, w_out):
+    """A step of a diffusion of vectors: an MLP whose second argument is the time, as 256 waves."""
+    waves = t[:, None] * jnp.exp(-jnp.arange(128) * 0.07)
+    time = jax.nn.silu(jnp.concatenate([jnp.sin(waves), jnp.cos(waves)], -1) @ w_time)
+    h = jax.nn.silu(x @ w_in + time)
+    h = h + jax.nn.silu(h @ w_mid)
+    return x - 0.1 * (h @ w_out)
+
+
+def gated_mlp(x, gate, up, down):
+    return (jax.nn.silu(x @ gate) * (x @ up)) @ down
+
+
+def gru(xs, wz, wr, wh):
+    """A recurrent net with two gates."""
+
+    def step(h, x):
+        z, r = jax.nn.sigmoid(jnp.concatenate([h, x], -1) @ wz), jax.nn.sigmoid(jnp.concatenate([h, x], -1) @ wr)
+        h = (1 - z) * h + z * jnp.tanh(jnp.concatenate([r * h, x], -1) @ wh)
+        return h, h
+
+    return lax.scan(step, jnp.zeros_like(xs[0]), xs)[1]
+
+
+def contrastive(a, b):
+    """The loss of pairs of vectors among all pairs."""
+    a, b = (x * lax.rsqrt((x * x).sum(-1, keepdims=True)) for x in (a, b))
+    logits = 14 * a @ b.T
+    return (jax.nn.logsumexp(logits, 0) + jax.nn.logsumexp(logits, 1) - 2 * jnp.diagonal(logits)).mean()
+
+
+def low_rank_step(w, a, b, x, y):
+    """A step of fine tuning: a large fixed matrix and two of rank 128 that are trained."""
+
+    def loss(low):
+        return (((x @ w + (x @ low[0]) @ low[1]) - y) ** 2).mean()
+
+    ga, gb = jax.grad(loss)((a, b))
+    return a - 0.1 * ga, b - 0.1 * gb
+
+
 CASES = [
     Case(matmul, ("bf16[2048,2048]", "bf16[2048,2048]"), ("bf16[16,16]", "bf16[16,16]"), loose=2e-2),
     Case(mlp_step, ("f32[512,2048]", "f32[2048,512]", "f32[2048,512]", "f32[2048,512]"), ("f32[8,16]", "f32[16,8]", "f32[16,8]", "f32[16,8]"),
@@ -82,4 +160,18 @@ CASES = [
     Case(wide_rows, ("f32[65536,128]", "s32[16384]<65536"), ("f32[64,128]", "s32[16]<64")),
     Case(quantized, ("s8[2048,2048]", "s8[2048,2048]"), ("s8[16,16]", "s8[16,16]")),
     Case(layer_norm, ("f32[8192,1024]", "f32[1024]", "f32[1024]"), ("f32[8,16]", "f32[16]", "f32[16]")),
+    Case(encoder, ("bf16[8,512,1024]", "bf16[1024,3072]", "bf16[1024,1024]", "bf16[1024,4096]", "bf16[4096,1024]", "f32[1024]", "f32[1024]"),
+         ("bf16[1,8,128]", "bf16[128,384]", "bf16[128,128]", "bf16[128,256]", "bf16[256,128]", "f32[128]", "f32[128]"), loose=3e-2),
+    Case(decoder_step, (*4 * ("f32[512,512]",), "f32[8,256,512]", "f32[8,256,512]"), (*4 * ("f32[128,128]",), "f32[2,8,128]", "f32[2,8,128]"),
+         donate=(0, 1, 2, 3), loose=1e-2),
+    Case(cached_attention, ("bf16[8,8,2048,128]", "bf16[8,8,2048,128]", "bf16[8,8,128]"), ("bf16[2,2,16,128]", "bf16[2,2,16,128]", "bf16[2,2,128]"),
+         loose=2e-2),
+    Case(denoiser, ("f32[4096,256]", "f32[4096]", "f32[256,1024]", "f32[256,1024]", "f32[1024,1024]", "f32[1024,256]"),
+         ("f32[8,16]", "f32[8]", "f32[16,32]", "f32[256,32]", "f32[32,32]", "f32[32,16]"), loose=1e-2),
+    Case(gated_mlp, ("bf16[4096,1024]", "bf16[1024,2048]", "bf16[1024,2048]", "bf16[2048,1024]"),
+         ("bf16[8,16]", "bf16[16,32]", "bf16[16,32]", "bf16[32,16]"), loose=3e-2),
+    Case(gru, ("f32[64,256,256]", *3 * ("f32[512,256]",)), ("f32[3,8,16]", *3 * ("f32[32,16]",))),
+    Case(contrastive, ("f32[2048,512]", "f32[2048,512]"), ("f32[8,16]", "f32[8,16]")),
+    Case(low_rank_step, ("f32[1024,1024]", "f32[1024,128]", "f32[128,1024]", "f32[4096,1024]", "f32[4096,1024]"),
+         ("f32[16,16]", "f32[16,8]", "f32[8,16]", "f32[32,16]", "f32[32,16]"), donate=(1, 2)),
 ]  # fmt: skip
