@@ -142,15 +142,18 @@ static void set_units_of_conversion(tesela__job *job) {
   job->bitwise = false;
 }
 
-/* Blocks of whole bytes, where tiles in buffers are not better. */
+/* Blocks of whole bytes, where tiles in buffers are not better: those are run by one thread. */
 static void choose_blocks(tesela__job *job) {
+  const int64_t bytes = tesela__max(job->plan->info.src_bytes, job->plan->info.dst_bytes);
+  const float threads = (float)tesela__threads_for_bytes(job->plan, bytes);
   tesela__box bits = *job->box;
   tesela__job tiles = *job;
   tesela__set_units_of_bits(job);
   if (job->group == 1) return;
   tiles.box = &bits;
   find_loops(&tiles);
-  if (job->random ? tesela__random(job->random) % 2 : tesela__bits_cost(job) <= tesela__bits_cost(&tiles))
+  if (job->random ? tesela__random(job->random) % 2
+                  : tesela__bits_cost(job) <= threads * tesela__bits_cost(&tiles))
     return;
   *job->box = bits;
   tiles.box = job->box;

@@ -90,6 +90,8 @@ dma STICK --strides=1,1000 --to-host
 dma STICK --box=0:100,0:64 --json
 dma STICK --max-dims=2 --max-extent=512 --max-burst=64
 same STICK f16[1000,200]stick(dim_order=[1,0])
+plan s4[301,517]{1,0:E(4)}->{0,1:E(4)} --isa=c --threads=1
+plan f32[3000,2000]{1,0:T(6,100)}->{1,0:T(8,128)} --isa=c --threads=1
 plan bf16[1000,200]{1,0}->{1,0:T(8,128)(2,1)} --isa=c --threads=1
 plan f32[20,200]{1,0}->{1,0:T(8,128)} --explain --isa=c --threads=2
 plan f32[20,200]{1,0}->{1,0:T(8,128)} --json --isa=c --threads=1
