@@ -332,8 +332,13 @@ const char *tesela__conversion_name(tesela__conversion conversion);
 /* Make all pieces of a plan whose options and layouts are set; drops earlier ones. relayout_plan.c */
 tesela_status tesela__plan_pieces(tesela_plan *plan, tesela_error *err);
 
-/* Threads that are worth it for a copy of so many bytes, of those that the plan may use. relayout_plan.c */
-int32_t tesela__threads_for_bytes(const tesela_plan *plan, int64_t bytes);
+/* Threads that are worth it for a copy of so many bytes, of those that the plan may use. */
+static inline int32_t tesela__threads_for_bytes(const tesela_plan *plan, int64_t bytes) {
+  enum { BYTES_A_THREAD = 2 << 20 };
+  const int32_t most = plan->options.threads ? plan->options.threads : tesela__cpu_count();
+  if (plan->options.shuffle) return most;
+  return (int32_t)tesela__max(1, tesela__min(most, bytes / BYTES_A_THREAD));
+}
 
 /* Run variants on temporary buffers and keep the fastest tuning. measure.c */
 tesela_status tesela__plan_measure(tesela_plan *plan, tesela_error *err);

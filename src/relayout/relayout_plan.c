@@ -296,13 +296,6 @@ static int64_t last_reached(const tesela_layout *layout) {
   return tesela__min(end, layout->axis[0].extent);
 }
 
-int32_t tesela__threads_for_bytes(const tesela_plan *plan, int64_t bytes) {
-  enum { BYTES_A_THREAD = 2 << 20 };
-  const int32_t most = plan->options.threads ? plan->options.threads : tesela__cpu_count();
-  if (plan->options.shuffle) return most;
-  return (int32_t)tesela__max(1, tesela__min(most, bytes / BYTES_A_THREAD));
-}
-
 static int32_t threads_for(const tesela_plan *plan) {
   if (plan->irregular ? !plan->by_sums || plan->dst.bits < 8 : plan->bitwise) return 1;
   return tesela__threads_for_bytes(plan, plan->info.bytes_read + plan->info.bytes_written);
