@@ -87,7 +87,8 @@ static void put_nothing(const report_view *view, const tesela_report_culprit *cu
   int64_t data = 0;
   for (int64_t i = 0; i < n; i++) data += culprit[i].data_bytes;
   cli_styled(&view->cli->out, "1", "What to change");
-  printf(": no other layout helps; the data of the largest arrays alone is %s", report_bytes(view, data, bytes));
+  printf(": no other layout helps; the data of the largest arrays alone is %s",
+         report_bytes(view, data, bytes));
   if (capacity > 0)
     printf(", %.1fx the memory of %s", (double)data / (double)capacity, report_bytes(view, capacity, of));
   puts("\n   shard them, take smaller batches, or compute parts again (jax.checkpoint)");

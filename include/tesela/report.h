@@ -575,7 +575,7 @@ TESELA_API tesela_status tesela_report_advice_words(const tesela_xla_shape *from
   X(TESELA_REMEDY_PACK, 'b', "pack", "several rows side by side")                                        \
   X(TESELA_REMEDY_MERGE, 'b', "merge", "neighbouring dims as one")                                       \
   X(TESELA_REMEDY_CONSTRAIN, 'c', "constrain", "another order of the dims of one result")                \
-  X(TESELA_REMEDY_NONE, 'd', "none", "no other layout helps: shard it, take smaller batches, or compute it again")
+  X(TESELA_REMEDY_NONE, 'd', "none", "no other layout helps: shard it, smaller batches, or compute again")
 
 #define TESELA__ROW(symbol, ...) symbol,
 typedef enum tesela_remedy_kind { TESELA_REMEDY_MAP(TESELA__ROW) TESELA_REMEDY_N_KINDS } tesela_remedy_kind;
