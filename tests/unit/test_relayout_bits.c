@@ -141,7 +141,7 @@ static int64_t place_of(const side *s, const int64_t *index) {
 }
 
 static unsigned element(const unsigned char *data, int64_t place, int32_t bits) {
-  return data[place * bits / 8] >> place * bits % 8 & ((1u << bits) - 1);
+  return (unsigned)data[place * bits / 8] >> place * bits % 8 & ((1u << bits) - 1);
 }
 
 static void set_element(unsigned char *data, int64_t place, int32_t bits, unsigned value) {
