@@ -274,7 +274,7 @@ static void find_cuts(tesela__bits_fit *fit) {
 }
 
 void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesela__box *inner) {
-  int64_t in[TESELA__MAX_LOOPS], out[TESELA__MAX_LOOPS];
+  int64_t in[TESELA__MAX_LOOPS] = {0}, out[TESELA__MAX_LOOPS] = {0}; /* 0: of loops of one value */
   *inner = (tesela__box){.n_loops = 0};
   find_cuts(fit);
   if (fit->blocks) {
