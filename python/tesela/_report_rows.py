@@ -240,7 +240,7 @@ class Remedy(NamedTuple):
 
 
 class Culprit:
-    """An array with much padding at the peak, or in the whole text where there is no schedule, and what to change.
+    """An array with much padding, and what to change. With a schedule, it is an array that lives at the peak.
 
     >>> row = report("%x = f32[8,3]{1,0:T(8,128)} iota()\\n").culprits[0]
     >>> row.text, row.stored, [(one.kind, one.saved) for one in row.remedies]

@@ -59,6 +59,16 @@ def indices(parts: Parts) -> Any:
     return itertools.product(*(range(n) for n in parts.parts.shape))
 
 
+def build(shape: tuple[int, ...], axes: tuple[int, ...], make: Any) -> Any:
+    """A value whose part at each index is make(index)."""
+    if not axes:
+        return make(())
+    out = empty(tuple(shape), axes)
+    for at in indices(out):
+        out.parts[at] = make(at)
+    return out
+
+
 def axes_of(value: Any) -> tuple[int, ...]:
     return value.axes if isinstance(value, Parts) else ()
 

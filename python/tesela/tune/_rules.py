@@ -13,7 +13,7 @@ from jax import lax
 from jax import numpy as jnp
 
 from . import _solvers
-from ._parts import Parts, array, axes_of, empty, form, indices, without
+from ._parts import Parts, array, axes_of, build, empty, form, indices, without
 
 MOST = 512
 """Operations that one may become; above that it stays whole."""
@@ -21,16 +21,6 @@ MOST = 512
 
 def _part(value: Any, at: tuple[int, ...]) -> Any:
     return value.parts[at] if isinstance(value, Parts) else value
-
-
-def _build(shape: tuple[int, ...], axes: tuple[int, ...], make: Any) -> Any:
-    """A value whose part at each index is make(index)."""
-    if not axes:
-        return make(())
-    out = empty(tuple(shape), axes)
-    for at in indices(out):
-        out.parts[at] = make(at)
-    return out
 
 
 def elementwise(self: Any, eqn: Any, given: list[Any]) -> Any:
@@ -43,7 +33,7 @@ def elementwise(self: Any, eqn: Any, given: list[Any]) -> Any:
             return one
         return one.parts[tuple(i if one.shape[axis] > 1 else 0 for axis, i in zip(axes, at, strict=True))]
 
-    return _build(shape, axes, lambda at: self.plain(eqn, [at_index(one, at) for one in forms]))
+    return build(shape, axes, lambda at: self.plain(eqn, [at_index(one, at) for one in forms]))
 
 
 def broadcast(self: Any, eqn: Any, given: list[Any]) -> Any:
@@ -55,7 +45,7 @@ def broadcast(self: Any, eqn: Any, given: list[Any]) -> Any:
     if not getattr(x, "shape", ()):
         rest = [n for axis, n in enumerate(shape) if axis not in axes]
         whole = lax.broadcast_in_dim(x, rest, ())
-        return _build(shape, axes, lambda at: whole)
+        return build(shape, axes, lambda at: whole)
     mine = tuple(j for j, dim in enumerate(dims) if dim in axes)
     x = form(x, mine)
     kept = without(axes, [dim for dim in dims if dim not in axes])
@@ -66,7 +56,7 @@ def broadcast(self: Any, eqn: Any, given: list[Any]) -> Any:
         inner = tuple(where[dims[j]] if x.shape[j] > 1 else 0 for j in mine)
         return lax.broadcast_in_dim(_part(x, inner), rest, kept)
 
-    return _build(shape, axes, make)
+    return build(shape, axes, make)
 
 
 def iota(self: Any, eqn: Any, given: list[Any]) -> Any:
@@ -79,7 +69,7 @@ def iota(self: Any, eqn: Any, given: list[Any]) -> Any:
             return jnp.full(rest, at[axes.index(dim)], dtype)
         return lax.broadcasted_iota(dtype, rest, without(axes, [dim])[0])
 
-    return _build(shape, axes, make)
+    return build(shape, axes, make)
 
 
 def transpose(self: Any, eqn: Any, given: list[Any]) -> Any:
@@ -93,7 +83,7 @@ def transpose(self: Any, eqn: Any, given: list[Any]) -> Any:
         where = {order[axis]: i for axis, i in zip(axes, at, strict=True)}
         return lax.transpose(_part(x, tuple(where[axis] for axis in mine)), inner)
 
-    return _build(shape, axes, make)
+    return build(shape, axes, make)
 
 
 def groups(before: tuple[int, ...], after: tuple[int, ...]) -> list[tuple[list[int], list[int]]]:
@@ -167,7 +157,7 @@ def reduce(self: Any, eqn: Any, given: list[Any]) -> Any:
         return eqn.primitive.bind(folded, **params) if inner else folded
 
     out_shape = tuple(n for axis, n in enumerate(shape) if axis not in gone)
-    return _build(out_shape, tuple(without(gone, kept)), make)
+    return build(out_shape, tuple(without(gone, kept)), make)
 
 
 def arg_reduce(self: Any, eqn: Any, given: list[Any]) -> Any:
@@ -189,7 +179,7 @@ def concatenate(self: Any, eqn: Any, given: list[Any]) -> Any:
     forms = [form(one, axes) for one in given]
     if dim not in axes:
         inner = without(axes, [dim])[0]
-        return _build(shape, axes, lambda at: lax.concatenate([_part(one, at) for one in forms], inner))
+        return build(shape, axes, lambda at: lax.concatenate([_part(one, at) for one in forms], inner))
     out = empty(shape, axes)
     out.parts = np.concatenate([one.parts for one in forms], axes.index(dim))
     return out
@@ -202,9 +192,9 @@ def stack(self: Any, eqn: Any, given: list[Any]) -> Any:
     forms = [form(one, inner) for one in given]
     if dim not in axes:
         place = without(axes, [dim])[0]
-        return _build(shape, axes, lambda at: jnp.stack([_part(one, at) for one in forms], place))
+        return build(shape, axes, lambda at: jnp.stack([_part(one, at) for one in forms], place))
     k = axes.index(dim)
-    return _build(shape, axes, lambda at: _part(forms[at[k]], (*at[:k], *at[k + 1 :])))
+    return build(shape, axes, lambda at: _part(forms[at[k]], (*at[:k], *at[k + 1 :])))
 
 
 def slices(self: Any, eqn: Any, given: list[Any]) -> Any:
@@ -236,7 +226,7 @@ def pad(self: Any, eqn: Any, given: list[Any]) -> Any:
             return lax.pad(x.parts[where], value, inner)
         return jnp.full(rest, value)
 
-    return _build(shape, axes, make)
+    return build(shape, axes, make)
 
 
 def along(self: Any, eqn: Any, given: list[Any]) -> Any:
@@ -257,7 +247,7 @@ def along(self: Any, eqn: Any, given: list[Any]) -> Any:
     params = {**eqn.params, key: without(axes, [name])[0]}
     forms = [form(one, axes) for one in given]
     if not eqn.primitive.multiple_results:
-        return _build(shape, axes, lambda at: eqn.primitive.bind(_part(forms[0], at), **params))
+        return build(shape, axes, lambda at: eqn.primitive.bind(_part(forms[0], at), **params))
     outs = [empty(shape, axes) for _ in forms]
     for at in indices(outs[0]):
         for out, found in zip(outs, eqn.primitive.bind(*(_part(one, at) for one in forms), **params), strict=True):
@@ -331,7 +321,7 @@ def dot(self: Any, eqn: Any, given: list[Any]) -> Any:
         rest = [n for axis, n in enumerate(shape) if axis not in axes]
         return jnp.broadcast_to(functools.reduce(jnp.add, terms), rest) if terms else jnp.zeros(rest, dtype)
 
-    return _build(shape, axes, make)
+    return build(shape, axes, make)
 
 
 def convolution(self: Any, eqn: Any, given: list[Any]) -> Any:
@@ -409,7 +399,7 @@ def gather(self: Any, eqn: Any, given: list[Any]) -> Any:
         one = _part(x, tuple(of_x[axis] for axis in x_axes))
         return eqn.primitive.bind(one, _part(ids, tuple(where[batch[j]] for j in id_axes)), **params)
 
-    return _build(shape, axes, make)
+    return build(shape, axes, make)
 
 
 def scatter(self: Any, eqn: Any, given: list[Any]) -> Any:
@@ -438,7 +428,7 @@ def scatter(self: Any, eqn: Any, given: list[Any]) -> Any:
         where = {of_update[axis]: i for axis, i in zip(axes, at, strict=True)}
         return eqn.primitive.bind(x.parts[at], ids, updates.parts[tuple(where[axis] for axis in update_axes)], **params)
 
-    return _build(shape, axes, make)
+    return build(shape, axes, make)
 
 
 def dynamic_slice(self: Any, eqn: Any, given: list[Any]) -> Any:
@@ -449,7 +439,7 @@ def dynamic_slice(self: Any, eqn: Any, given: list[Any]) -> Any:
         return None
     x = form(x, axes)
     left = [dim for dim in range(len(shape)) if dim not in axes]
-    return _build(shape, axes, lambda at: lax.dynamic_slice(x.parts[at], [starts[dim] for dim in left], [sizes[dim] for dim in left]))
+    return build(shape, axes, lambda at: lax.dynamic_slice(x.parts[at], [starts[dim] for dim in left], [sizes[dim] for dim in left]))
 
 
 def dynamic_update(self: Any, eqn: Any, given: list[Any]) -> Any:
@@ -459,7 +449,7 @@ def dynamic_update(self: Any, eqn: Any, given: list[Any]) -> Any:
         return None
     x, y = form(x, axes), form(y, axes)
     left = [dim for dim in range(len(x.shape)) if dim not in axes]
-    return _build(x.shape, axes, lambda at: lax.dynamic_update_slice(x.parts[at], y.parts[at], [starts[dim] for dim in left]))
+    return build(x.shape, axes, lambda at: lax.dynamic_update_slice(x.parts[at], y.parts[at], [starts[dim] for dim in left]))
 
 
 ELEMENTWISE = (

@@ -286,8 +286,8 @@ class Search:
     # ---- findings
 
     def findings(self) -> list[Tried]:
-        """What helps, AUTO too, that which saves most first, of equal ones that with the fewest layouts; what another finding beats in both
-        is left out."""
+        """What helps, AUTO included, by what it saves; ties by the number of layouts. A finding that another one beats in both bytes and
+        cycles is left out."""
         good = [one for one in (*self.tried, self.automatic) if better(one.measured, self.default) and self._not_worse(one.measured)]
         front = [one for one in good if not any(better(other.measured, one.measured) for other in good if other is not one)]
         kept: list[Tried] = []

@@ -12,7 +12,7 @@ import numpy as np
 from jax import lax
 from jax import numpy as jnp
 
-from ._parts import Parts, axes_of, empty, form, indices
+from ._parts import Parts, axes_of, build, empty, form, indices
 
 LARGEST = 8
 """Rows of a matrix that is written out."""
@@ -157,12 +157,7 @@ def pick(self: Any, eqn: Any, given: list[Any]) -> Any:
             found = jnp.where((which >= 0) & (which < x.shape[d]), found, jnp.asarray(filling(eqn, x.dtype), x.dtype))
         return found
 
-    if not axes:
-        return make(())
-    out = empty(tuple(shape), axes)
-    for at in indices(out):
-        out.parts[at] = make(at)
-    return out
+    return build(shape, axes, make)
 
 
 def filling(eqn: Any, dtype: Any) -> Any:
