@@ -136,13 +136,13 @@ static void print_terms(const tesela_plan *plan, const sweep_row *row, double ti
 
 /* Time the other solvers beside the plan's own; plans that are the same are left out, as are those three times slower. */
 static void time_regret(const contest *own, const sweep_options *o, sweep_row *row) {
-  static racer racers[TESELA_SOLVER_GATHER + 1];
-  racer *turns[TESELA_SOLVER_GATHER + 1];
-  race_plan runs[TESELA_SOLVER_GATHER + 1];
-  tesela_solver solver[TESELA_SOLVER_GATHER + 1];
+  static racer racers[TESELA_SOLVER_PERMUTE + 1];
+  racer *turns[TESELA_SOLVER_PERMUTE + 1];
+  race_plan runs[TESELA_SOLVER_PERMUTE + 1];
+  tesela_solver solver[TESELA_SOLVER_PERMUTE + 1];
   int n = 1, rounds = rounds_for(o, row->ns);
   runs[0] = (race_plan){own->plan, dst_buffer, src_buffer};
-  for (int s = TESELA_SOLVER_MEMCPY; s <= TESELA_SOLVER_GATHER; s++) {
+  for (int s = TESELA_SOLVER_MEMCPY; s <= TESELA_SOLVER_PERMUTE; s++) {
     tesela_plan *plan;
     tesela_error err;
     if (s == (int)row->solver || make_plan(own->p, o, (tesela_solver)s, &plan, &err) != TESELA_OK) continue;
@@ -406,7 +406,7 @@ static sweep_class class_of(const char *text) {
 }
 
 static tesela_solver solver_of(const char *text) {
-  for (int i = TESELA_SOLVER_ANY; i <= TESELA_SOLVER_GATHER; i++)
+  for (int i = TESELA_SOLVER_ANY; i <= TESELA_SOLVER_PERMUTE; i++)
     if (strcmp(text, tesela_solver_name((tesela_solver)i)) == 0) return (tesela_solver)i;
   race_fail("unknown solver '%s'", text);
   return TESELA_SOLVER_ANY;

@@ -29,6 +29,7 @@ typedef enum tesela__kernel_kind {
   TESELA__K_COPY_BITS, /* n bits per row, offsets in bits from the base addresses; width 0; other bits are kept */
   TESELA__K_UNPACK, /* n elements of `width` BITS (1, 2, 4), src_off in bits, to the low bits of bytes, dst_off in bytes; the other
                        bits of these are 0 */
+  TESELA__K_PERMUTE, /* blocks that are all moved alike, see tesela__permute; width 0 */
   TESELA__K_PACK, /* the reverse: the low bits of n bytes, src_off in bytes, to elements, dst_off in bits; other bits of dst are
                      kept. The other bits of the bytes of src must be 0 */
   /* blocks */
@@ -39,12 +40,33 @@ typedef enum tesela__kernel_kind {
   TESELA__K_STREAM,    /* see tesela__stream_fn; width 0 */
 } tesela__kernel_kind;
 
+/* How a block is moved: a line of 64 bytes of dst at a time, its bytes picked from stretches of up to 64 bytes of src. */
+typedef struct tesela__pick {
+  int64_t from;         /* the stretch, from the block's src */
+  uint64_t read, write; /* bit i: byte i of the stretch is read; byte i of the line is picked here */
+  uint8_t index[64];    /* of the byte of the stretch that is byte i of the line */
+} tesela__pick;
+
+typedef struct tesela__picked_line {
+  int64_t to;     /* from the block's dst */
+  uint64_t write; /* bit i: byte i is written */
+  int32_t first, n; /* its picks */
+} tesela__picked_line;
+
+typedef struct tesela__permute {
+  const tesela__picked_line *line;
+  const tesela__pick *pick;
+  int32_t n_lines;
+  const uint8_t *fill; /* 64 bytes, for bytes that are written and not picked; or NULL: there are none */
+} tesela__permute;
+
 typedef struct tesela__rows {
   int64_t n;         /* bytes, elements or bits of a row, >= 1 */
   int64_t k;         /* streams */
   int64_t src_pitch; /* between streams or elements, see the kind */
   int64_t dst_pitch;
   bool stream;
+  tesela__permute permute;
 } tesela__rows;
 
 typedef void tesela__rows_fn(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,

@@ -145,7 +145,7 @@ static void set_stores(tesela__builder *b) {
   int64_t bits = 0;
   for (int32_t i = 0; i < piece->n_levels; i++) bits |= piece->level[i].ds;
   if (row_by_row) bits |= piece->entry_dst;
-  if (piece->tail) bits |= 1;
+  if (piece->tail || (piece->n_lines && !piece->whole_lines)) bits |= 1;
   if (piece->solver == TESELA_SOLVER_DEINTERLEAVE) bits |= piece->rows.dst_pitch;
   piece->lines = bits % TESELA__LINE == 0 && all_lines(plan, piece->da, b->a.entries) &&
                  (!row_by_row || all_lines(plan, piece->db, b->b.entries));
@@ -154,7 +154,8 @@ static void set_stores(tesela__builder *b) {
   int64_t row = set_staged_row(b);
   piece->stage =
       !piece->fill && piece->group == 1 && !piece->bitwise && tesela__writes_runs(piece) &&
-      piece->solver != TESELA_SOLVER_DEINTERLEAVE && row >= TESELA__LINE &&
+      piece->solver != TESELA_SOLVER_DEINTERLEAVE && (piece->n_lines == 0 || piece->span == piece->entry_dst) &&
+      row >= TESELA__LINE &&
       tesela__stage_pitch(row) * (blocks && piece->staged_a == 1 ? piece->block : 1) <= TESELA__STAGE;
   if (piece->convert_fn && plan->dst.bits < 8 && b->run.n % (8 / plan->dst.bits))
     piece->stage = false; /* rows share their last bytes with others */
@@ -183,6 +184,8 @@ static void sort_offsets(int64_t *table, int64_t n) {
  * of 1 KiB, as ratio to memcpy: the next tile 0.46, 2 KiB 0.65, 4 KiB 0.92, 8 KiB and more 1.05. */
 enum { PIECE_AHEAD = 8192 };
 
+enum { MOST_STREAMS = 64 }; /* of src in a run or block */
+
 enum { NEAR_ROWS = 4 }; /* fewer than the caches have ways */
 
 /* Do the src rows of a tile meet in few sets of the caches, so that they evict each other? Then they are copied to where they
@@ -204,15 +207,20 @@ static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
   tesela_plan *plan = b->job->plan;
   if (!piece->stream || piece->fill || piece->solver == TESELA_SOLVER_STRIDED || b->a.extent < 0)
     return TESELA_OK;
-  int64_t streams = piece->solver == TESELA_SOLVER_INTERLEAVE ? piece->rows.k : 1;
-  bool a_dense = piece->transpose_fn || (b->a.dense && piece->solver != TESELA_SOLVER_INTERLEAVE);
+  int64_t start[MOST_STREAMS] = {0}, stretch = 0, streams = 1;
+  if (piece->solver == TESELA_SOLVER_INTERLEAVE) streams = piece->rows.k;
+  for (int64_t s = 0; s < streams; s++) start[s] = s * piece->rows.src_pitch;
+  if (piece->n_lines) streams = tesela__permute_stretches(plan, piece, start, MOST_STREAMS, &stretch);
+  bool a_dense = piece->transpose_fn ||
+                 (b->a.dense && piece->solver != TESELA_SOLVER_INTERLEAVE && piece->n_lines == 0);
   int64_t na = a_dense ? 1 : b->a.entries, n = na * b->b.entries * streams;
   int64_t entries = a_dense ? b->a.entries : 1;
   int64_t bytes = piece->transpose_fn ? b->a.extent : piece->run * piece->run_src * entries;
   if (piece->convert_fn)
     bytes = tesela__ceil_div((piece->transpose_fn ? 1 : piece->run) * entries * b->job->src_bits, 8);
   if (piece->bit_block_fn) bytes = b->a.entries / piece->group;
-  if (n > 4096 || bytes > 16384) return TESELA_OK;
+  if (piece->n_lines) bytes = stretch;
+  if (n == 0 || n > 4096 || bytes > 16384) return TESELA_OK;
   tesela_status status = reserve_table(plan, n, &piece->prefetch, err);
   if (status != TESELA_OK) return status;
   int64_t *table = &plan->table[piece->prefetch];
@@ -222,7 +230,7 @@ static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
   for (int64_t s = 0; s < streams; s++)
     for (int64_t i = 0; i < rows; i++)
       for (int64_t j = 0; j < na && plan->table[piece->sb + i] != TESELA__PADDING; j++)
-        table[n++] = plan->table[piece->sb + i] + plan->table[piece->sa + j] + s * piece->rows.src_pitch;
+        table[n++] = plan->table[piece->sb + i] + plan->table[piece->sa + j] + start[s];
   sort_offsets(table, n);
   piece->n_ahead = piece->near_rows ? 1 : (int32_t)tesela__max(1, PIECE_AHEAD / tesela__max(1, n * bytes));
   int64_t joined = 1;
@@ -341,9 +349,11 @@ static tesela_status build_piece(const tesela__job *job, tesela_solver solver, t
   piece->src_bits = job->src_bits;
   piece->dst_bits = job->dst_bits;
   tesela__fit_tile(&b, solver);
-  tesela_status status = b.bits.box ? set_bits_tile(&b, err) : TESELA_OK;
+  tesela_status status = b.bits.box                         ? set_bits_tile(&b, err)
+                         : solver == TESELA_SOLVER_PERMUTE ? tesela__permute_set(&b, err)
+                                                           : TESELA_OK;
   if (status != TESELA_OK) return status;
-  if (!piece->transpose_fn) piece->tail = job->tail;
+  if (!piece->transpose_fn && !piece->n_lines) piece->tail = job->tail;
   add_levels(&b);
   piece->na = (int32_t)(b.bits.n_cuts > 0 ? b.bits.chunk[b.bits.cut[0]] : b.a.entries);
   piece->nb = (int32_t)(b.bits.n_cuts > 1 ? b.bits.chunk[b.bits.cut[1]] : b.b.entries);

@@ -222,6 +222,10 @@ typedef struct tesela__piece {
   int32_t n_ahead;   /* tiles from the work to the prefetch */
   int64_t sa, da, sb, db, prefetch; /* start of each table in plan->table */
   int64_t pack_src, pack_dst;       /* tables of the transpose of packed rows */
+  int32_t first_line, n_lines; /* PERMUTE: lines of a block in plan->picked_line */
+  bool whole_lines;            /* PERMUTE: they are whole lines if the block begins at one */
+  bool picks_padding;          /* PERMUTE: bytes of a line that are not picked are padding */
+  int64_t span;                /* PERMUTE: bytes of dst from the first to the last of a block */
   int32_t
       bits_tile; /* BITS that begin at any bit: one more than the number of the tile, whose cut loops are A, B, the run; or 0 */
   tesela__level level[TESELA__MAX_LOOPS + 3];
@@ -270,7 +274,7 @@ typedef struct tesela__verdict {
   const char *why; /* reason if it does not apply; static */
 } tesela__verdict;
 
-enum { TESELA__N_SOLVERS = 9 };
+enum { TESELA__N_SOLVERS = 10 };
 
 /* Parameters that measuring varies; 0: by estimate. */
 typedef struct tesela__tuning {
@@ -313,6 +317,10 @@ struct tesela_plan {
   tesela__bits_tile *bits_tile;
   int32_t n_bits_tiles;
   size_t bits_tile_capacity;
+  tesela__picked_line *picked_line;
+  tesela__pick *pick;
+  int32_t n_picked_lines, n_picks;
+  size_t picked_line_capacity, pick_capacity;
   tesela__box *fill_box; /* padding that no piece writes yet, in bits, while pieces are made */
   int32_t n_fill_boxes;
   size_t fill_box_capacity;

@@ -19,6 +19,8 @@ enum {
   ENOUGH_BYTES = 4096
 }; /* of a tile, so that the costs of a tile are small against those of its bytes */
 
+enum { NO_EXTENT = -(1 << 30) - 1 }; /* of blocks with gaps: no loop continues them */
+
 /* ---- growth ------------------------------------------------------------------------------------------------ */
 
 /* Add a loop to a side, which then has at most `most` entries. */
@@ -393,6 +395,18 @@ static void start_transpose(tesela__builder *b) {
   b->used[job->a] = b->used[job->b] = true;
 }
 
+/* A block for each entry; those of side B follow each other in dst. */
+static void start_permute(tesela__builder *b) {
+  const tesela__job *job = b->job;
+  tesela__piece *piece = b->piece;
+  const tesela__permute_fit *fit = &job->permute;
+  set_rows_kernel(b, TESELA__K_PERMUTE, 0, 0);
+  piece->span = fit->span;
+  b->chunk = piece->run = piece->entry_dst = fit->dense ? fit->span : fit->elements * job->wd;
+  piece->run_src = piece->run_dst = 1;
+  for (int32_t i = 0; i < job->box->n_loops; i++) b->used[i] = fit->take[i] > 1;
+}
+
 /* Elements below 8 bits that begin at any bit. */
 static void start_bits_tile(tesela__builder *b) {
   const tesela__job *job = b->job;
@@ -425,6 +439,9 @@ void tesela__fit_tile(tesela__builder *b, tesela_solver solver) {
   case TESELA_SOLVER_BITS:
     start_transpose(b);
     break;
+  case TESELA_SOLVER_PERMUTE:
+    start_permute(b);
+    break;
   default:
     start_strided(b);
     break;
@@ -436,6 +453,10 @@ void tesela__fit_tile(tesela__builder *b, tesela_solver solver) {
                   : converts                         ? b->piece->run * job->src_bits / 8
                                                      : b->piece->run * b->piece->run_src;
     b->b.extent = solver == TESELA_SOLVER_DEINTERLEAVE ? b->chunk * job->wd : b->piece->entry_dst;
+  }
+  if (solver == TESELA_SOLVER_PERMUTE) {
+    b->a.extent = NO_EXTENT;
+    if (!job->permute.dense) b->b.extent = NO_EXTENT;
   }
   bool grows =
       !b->piece->bitwise && tesela__writes_runs(b->piece) && b->chunk >= b->run.n && (whole || job->fill);

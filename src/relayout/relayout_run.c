@@ -66,7 +66,8 @@ static tesela__store store_of(const tesela__piece *piece, const unsigned char *d
   bool converts = piece->convert_fn && !piece->transpose_fn;
   bool whole = !piece->transpose_fn || piece->block * piece->width % TESELA__LINE == 0;
   if (whole && piece->lines && aligned) return TESELA__STORE_STREAM;
-  if (!converts && !piece->transpose_fn && !piece->fill && !piece->tail && piece->entry_dst >= LONG)
+  if (!converts && !piece->transpose_fn && !piece->n_lines && !piece->fill && !piece->tail &&
+      piece->entry_dst >= LONG)
     return TESELA__STORE_STREAM;
   return piece->stage ? TESELA__STORE_STAGED : TESELA__STORE_CACHED;
 }

@@ -129,6 +129,29 @@ static void find_bits_padding(tesela__job *job) {
   job->padding = padding;
 }
 
+/* The loops within dense runs of `row` bytes of dst. */
+static uint64_t loops_of_run(const tesela__box *box, int64_t row) {
+  uint64_t loops = 0;
+  for (int32_t i = 0; i < box->n_loops; i++)
+    if (box->loop[i].ds > 0 && box->loop[i].ds < row) loops |= (uint64_t)1 << i;
+  return loops;
+}
+
+/* Find padding after dense runs of less than a line, which permutes write, too. */
+static void find_run_padding(tesela__job *job) {
+  int64_t row = job->wd;
+  for (int32_t left = job->box->n_loops; left > 0 && row < TESELA__LINE; left--) {
+    const int32_t i = tesela__find_loop(job->box, -1, row);
+    if (i < 0) break;
+    row *= job->box->loop[i].n;
+  }
+  if (row >= TESELA__LINE) return;
+  const int64_t padding = tesela__padding_behind(job, loops_of_run(job->box, row), row);
+  if (padding % job->wd) return; /* elements would begin in one line and end in the next */
+  job->row = row;
+  job->padding = padding;
+}
+
 /* Take the padding after the rows of the solver into job->tail, if it can write it. */
 static tesela_status take_tail_of(tesela__job *job, tesela_solver solver, tesela_error *err) {
   const tesela__box *box = job->box;
@@ -145,6 +168,10 @@ static tesela_status take_tail_of(tesela__job *job, tesela_solver solver, tesela
     return tesela__take_padding(job, one << job->b, row, job->wd, most_of_column(job, row), err);
   }
   if (job->conversion) return TESELA_OK;
+  if (solver == TESELA_SOLVER_PERMUTE)
+    return job->permute.padding
+               ? tesela__take_padding(job, loops_of_run(box, job->row), job->row, 1, job->row + job->padding, err)
+               : TESELA_OK;
   if (solver == TESELA_SOLVER_INTERLEAVE)
     return tesela__take_padding(job, one << job->a | one << job->b,
                                 job->wd * box->loop[job->a].n * box->loop[job->b].n, 1, MOST_ROW, err);
@@ -187,6 +214,7 @@ tesela_status tesela__add_piece(tesela_plan *plan, tesela__box *box, bool fill, 
   tesela__job job = {.plan = plan, .box = box, .fill = fill, .random = random};
   tesela__set_units(&job);
   if (fill) return tesela__piece_build(&job, TESELA_SOLVER_ROWS, err);
+  if (!job.bitwise && job.group == 1 && !job.conversion) find_run_padding(&job);
   add_column(&job);
   if (!job.bitwise && job.group == 1 && job.shared < 0 && job.b >= 0)
     job.behind = padding_of_column(&job, (uint64_t)1 << job.b, box->loop[job.b].n * job.wd);
@@ -194,7 +222,10 @@ tesela_status tesela__add_piece(tesela_plan *plan, tesela__box *box, bool fill, 
   tesela__verdict verdict[TESELA__N_SOLVERS] = {{0}};
   tesela_solver solver = tesela__choose_solver(&job, verdict);
   int64_t largest = plan->largest < 0 ? -1 : plan->piece[plan->largest].bytes;
-  tesela_status status = take_tail_of(&job, solver, err);
+  tesela_status status = TESELA_OK;
+  if (solver == TESELA_SOLVER_PERMUTE && tesela__permute_split(&job, &rest))
+    status = tesela__add_piece(plan, &rest, false, random, err);
+  if (status == TESELA_OK) status = take_tail_of(&job, solver, err);
   if (status == TESELA_OK) status = tesela__piece_build(&job, solver, err);
   if (status != TESELA_OK || plan->piece[plan->n_pieces - 1].bytes <= largest) return status;
   plan->largest = plan->n_pieces - 1;

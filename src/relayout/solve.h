@@ -7,6 +7,16 @@
 
 #include "relayout/plan.h"
 
+/* A block of PERMUTE: of each loop of the box the first `take` values. */
+typedef struct tesela__permute_fit {
+  int64_t take[TESELA__MAX_LOOPS];
+  int64_t elements;
+  int64_t span;    /* bytes of dst from the first to the last, with the padding of the last row */
+  int64_t padding; /* after each row of the job, written with it */
+  bool dense;      /* blocks write all these bytes */
+  int32_t picks;   /* of the first line */
+} tesela__permute_fit;
+
 /* A box and its special loops. Units are bytes, or bits if `bitwise`. */
 typedef struct tesela__job {
   tesela_plan *plan;
@@ -21,9 +31,10 @@ typedef struct tesela__job {
   int32_t src_bits, dst_bits;    /* of an element for the conversion, or for blocks of bits */
   int64_t behind; /* bytes of padding directly after each dst row of a transpose, which writes them, too */
   int64_t row,
-      padding; /* elements below 8 bits: a row of dst that padding follows, and that padding, for BITS; or 0 */
+      padding; /* a row of dst that padding follows, and that padding, for BITS (in elements) and PERMUTE; or 0 */
   int64_t tail;     /* bytes of padding after each row (each dst row of a transpose), written with it */
   uint64_t *random; /* of options.shuffle; or NULL */
+  tesela__permute_fit permute; /* after tesela__permute_split */
 } tesela__job;
 
 /* May stores of a piece go past the cache, where lines should be written whole? */
@@ -138,6 +149,16 @@ static inline bool tesela__writes_runs(const tesela__piece *piece) {
 /* Bytes of dst that all entries of side B and of the first a_loops loops of side A cover without a gap, in whole tiles and in
  * the last ones of cut loops; 0 if they leave gaps. relayout_fit.c */
 int64_t tesela__dense_bytes(const tesela__builder *b, int32_t a_loops);
+
+/* Choose the block of PERMUTE. permute.c; why there is none, or NULL. */
+const char *tesela__permute_fit_block(const tesela__job *job, tesela__permute_fit *fit);
+/* Divide the loops of the job's box so that blocks have whole ones. True: `rest` is the part, in bits, that is in no block. */
+bool tesela__permute_split(tesela__job *job, tesela__box *rest);
+/* Make the lines and picks of the piece. TESELA_E_MEMORY. */
+tesela_status tesela__permute_set(const tesela__builder *b, tesela_error *err);
+/* Where the stretches of src begin that a block reads, each of up to `bytes` bytes; 0: more than `most`. */
+int32_t tesela__permute_stretches(const tesela_plan *plan, const tesela__piece *piece, int64_t *start,
+                                  int32_t most, int64_t *bytes);
 
 /* Are the bytes of blocks of bits woven? relayout_fit.c */
 bool tesela__is_woven_bits(const tesela__job *job);

@@ -126,16 +126,27 @@ static void some_rows(tesela__worker *w, const tesela__rows *rows, unsigned char
   }
 }
 
+static tesela__rows rows_of(const tesela__worker *w, const tesela__tile *tile, bool stream) {
+  const tesela__piece *piece = w->piece;
+  tesela__rows rows = piece->rows;
+  rows.n = tile->run;
+  rows.stream = stream;
+  if (piece->n_lines)
+    rows.permute =
+        (tesela__permute){&w->plan->picked_line[piece->first_line], w->plan->pick, piece->n_lines,
+                          piece->picks_padding ? w->plan->fill_pattern : NULL};
+  return rows;
+}
+
 static int64_t rows_at_a_time(const tesela__piece *piece) {
-  return tesela__max(1, 4096 / tesela__max(1, piece->entry_dst));
+  const int64_t n = tesela__max(1, 4096 / tesela__max(1, piece->entry_dst));
+  return piece->n_lines ? tesela__ceil_div(n, 4) * 4 : n; /* blocks are permuted four at a time */
 }
 
 static void tile_rows(tesela__worker *w, const tesela__tile *tile) {
   const tesela__piece *piece = w->piece;
   const int64_t *da = &w->plan->table[piece->da], *sa = &w->plan->table[piece->sa];
-  tesela__rows rows = piece->rows;
-  rows.n = tile->run;
-  rows.stream = w->store == TESELA__STORE_STREAM;
+  tesela__rows rows = rows_of(w, tile, w->store == TESELA__STORE_STREAM);
   int64_t group = rows_at_a_time(piece);
   for (int64_t a = 0; a < tile->na; a++)
     some_rows(w, &rows, tile->dst + da[a], tile->src + sa[a], tile->nb, group);
@@ -249,9 +260,7 @@ static void stage_blocks(tesela__worker *w, const block_source *s, const staged_
 
 static void stage_rows(tesela__worker *w, const tesela__tile *tile, const staged_rows *r,
                        const int64_t *phase_off) {
-  tesela__rows rows = w->piece->rows;
-  rows.n = tile->run;
-  rows.stream = false;
+  tesela__rows rows = rows_of(w, tile, false);
   int64_t group = rows_at_a_time(w->piece);
   for (int64_t i = 0; i < r->n; i++)
     some_rows(w, &rows, w->stage + phase_off[i], tile->src + w->plan->table[w->piece->sa + r->a + i],
@@ -308,7 +317,8 @@ static void pack_rows(tesela__worker *w, const tesela__tile *tile) {
     if (sb[b] == TESELA__PADDING)
       tesela__fill_row(row, tile->na * piece->width, w->plan->fill_pattern);
     else if (piece->rows_fn)
-      piece->rows_fn(&(tesela__rows){tile->na, 1, piece->rows.src_pitch, piece->width, false}, row, &zero,
+      piece->rows_fn(&(tesela__rows){.n = tile->na, .k = 1, .src_pitch = piece->rows.src_pitch, .dst_pitch = piece->width},
+                     row, &zero,
                      tile->src, sb + b, 1);
     else if (piece->bit_block_fn) {
       piece->bit_block_fn(row, piece->pack_pitch, tile->src, sb + b, tile->na / m);

@@ -36,6 +36,7 @@ static int64_t window_tile_bytes(const tesela_plan *plan, const tesela__piece *p
     if (piece->run_dst < 0) return -1;
     bytes = piece->width + (piece->run - 1) * piece->run_dst;
   }
+  if (piece->solver == TESELA_SOLVER_PERMUTE) bytes = piece->span;
   if (piece->solver == TESELA_SOLVER_DEINTERLEAVE) {
     if (piece->rows.dst_pitch < 0) return -1;
     bytes += (piece->rows.k - 1) * piece->rows.dst_pitch;

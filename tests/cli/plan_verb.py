@@ -15,7 +15,8 @@ from xla_oracle import Array  # noqa: E402
 
 PROBLEM = "f32[3,5]{1,0} -> {1,0:T(2,2)}"
 TILED = "f32[3,5]{1,0:T(2,2)}"
-SOLVERS = ["memcpy", "rows", "transpose", "interleave", "deinterleave", "bits", "strided", "gather"]
+SOLVERS = ["memcpy", "rows", "transpose", "interleave", "deinterleave", "bits", "strided", "gather",
+           "permute"]
 
 
 def done(*words, status=0, **how):

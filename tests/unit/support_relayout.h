@@ -99,7 +99,7 @@ typedef struct sweep {
   int n_pairs, n_trials;
   int64_t most;
   bool transforms, round_trip;
-  long used[TESELA_SOLVER_GATHER + 1]; /* out: plans by the solver of their largest piece */
+  long used[TESELA_SOLVER_PERMUTE + 1]; /* out: plans by the solver of their largest piece */
   long refused;
 } sweep;
 

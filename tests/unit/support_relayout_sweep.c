@@ -17,7 +17,7 @@ void draw_trial(uint64_t *state, trial *out) {
   out->options.threads = 1 + (int32_t)(mixed(state) % 5);
   if (mixed(state) % 4 != 0) out->options.shuffle = mixed(state) | 1;
   if (mixed(state) % 4 == 0)
-    out->options.solver = (tesela_solver)(1 + mixed(state) % (uint64_t)TESELA_SOLVER_GATHER);
+    out->options.solver = (tesela_solver)(1 + mixed(state) % (uint64_t)TESELA_SOLVER_PERMUTE);
   if (mixed(state) % 8 == 0) out->options.memory_bytes = mixed(state) % 2 ? 1 : 4096 << mixed(state) % 6;
   if (mixed(state) % 4 != 0) {
     out->dst_shift = (uint8_t)(mixed(state) % 64);

@@ -206,7 +206,7 @@ static tesela_plan_options draw_options(const copy_case *c, int trial, unsigned 
 
 static int64_t bytes_of(const copy_case *c, const side *s) { return (s->places * c->bits + 7) / 8; }
 
-static long used[TESELA_SOLVER_GATHER + 1];
+static long used[TESELA_SOLVER_PERMUTE + 1];
 
 static void try_case(const copy_case *c, const pages *dst_pages, const pages *src_pages,
                      unsigned char *want) {

@@ -17,7 +17,7 @@ enum { PAIRS = 3000, ELEMENTS = 20000, ROOM = 1 << 14 /* more than a window */, 
 static tesela_allocator allocator;
 static unsigned char room[ROOM + 2 * GUARD];
 static long cut_plans, windows_run;
-static long cut_by[TESELA_SOLVER_GATHER + 1];
+static long cut_by[TESELA_SOLVER_PERMUTE + 1];
 
 /* Edges ascend from 0 to the end of dst, at most so far from each other. */
 static void check_edges(const tesela__windows *w, int64_t bytes, int64_t most) {
