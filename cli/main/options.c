@@ -57,7 +57,7 @@
 #define TRIAL_OPTION \
   { "max-bytes", 0, "SIZE", "refuse a problem with more than SIZE on both sides together (default: 1GiB)" }
 #define WAYS_OPTIONS(solver, isa)                                                                         \
-  {"solver", 0, "all|any|memcpy|rows|transpose|interleave|deinterleave|bits|strided|gather",              \
+  {"solver", 0, "all|any|memcpy|rows|transpose|interleave|deinterleave|bits|strided|gather|permute",      \
    "use this one; any: the planner's choice; all: each that applies (default: " solver ")"},              \
       {"isa", 0, "all|best|c|neon|avx2|avx512", "use no instructions beyond these (default: " isa ")"}, { \
     "threads", 0, "N", "copy with at most N threads (default: one per CPU allowed)"                       \
@@ -158,7 +158,7 @@ static const cli_option plan_options[] = {
     TEXT_OPTIONS,
     {"explain", 'e', NULL, "print the loops, each piece, and the answer of every solver"},
     {"fill", 0, "VALUE", "content of padding: zero, leave, or a value such as 1.5 or 0x7fc0 (default: zero)"},
-    {"solver", 0, "any|memcpy|rows|transpose|interleave|deinterleave|bits|strided|gather",
+    {"solver", 0, "any|memcpy|rows|transpose|interleave|deinterleave|bits|strided|gather|permute",
      "use this solver wherever it applies (default: any)"},
     {"isa", 0, "best|c|neon|avx2|avx512", "use no instructions beyond these (default: best)"},
     {"threads", 0, "N", "at most N threads (default: one per CPU allowed)"},

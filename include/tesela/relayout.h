@@ -83,7 +83,7 @@ typedef enum tesela_effort {
   X(TESELA_SOLVER_BITS, 6, "bits", "nibble and bit transposes: several elements share a byte")  \
   X(TESELA_SOLVER_STRIDED, 7, "strided", "element by element in regular loops")                 \
   X(TESELA_SOLVER_GATHER, 8, "gather",                                                          \
-    "by tables of offsets, or a walk through both layouts; takes everything")                     \
+    "by tables of offsets, or a walk through both layouts; takes everything")                   \
   X(TESELA_SOLVER_PERMUTE, 9, "permute", "blocks of a few lines whose bytes change places")
 
 typedef enum tesela_solver {

@@ -41,23 +41,23 @@ typedef enum tesela__kernel_kind {
 } tesela__kernel_kind;
 
 /* How a block is moved: a line of 64 bytes of dst at a time, its bytes picked from stretches of up to 64 bytes of src. */
-typedef struct tesela__pick {
+typedef struct tesela__line_pick {
   int64_t from;         /* the stretch, from the block's src */
   uint64_t read, write; /* bit i: byte i of the stretch is read; byte i of the line is picked here */
   uint8_t index[64];    /* of the byte of the stretch that is byte i of the line */
-} tesela__pick;
+} tesela__line_pick;
 
 typedef struct tesela__picked_line {
-  int64_t to;     /* from the block's dst */
-  uint64_t write; /* bit i: byte i is written */
+  int64_t to;       /* from the block's dst */
+  uint64_t write;   /* bit i: byte i is written */
   int32_t first, n; /* its picks */
 } tesela__picked_line;
 
 typedef struct tesela__permute {
   const tesela__picked_line *line;
-  const tesela__pick *pick;
+  const tesela__line_pick *pick;
   int32_t n_lines;
-  const uint8_t *fill; /* 64 bytes, for bytes that are written and not picked; or NULL: there are none */
+  const uint8_t *fill; /* 64 bytes, for bytes that are written and not picked; or NULL if all are picked */
 } tesela__permute;
 
 typedef struct tesela__rows {

@@ -18,7 +18,7 @@ VBMI TESELA__INLINE void permute_line_avx512(const tesela__permute *permute, con
   const __m512i fill = permute->fill ? _mm512_loadu_si512(permute->fill) : _mm512_setzero_si512();
   __m512i v[4];
   TESELA__UNROLL_GCC for (int i = 0; i < n; i++) v[i] = fill;
-  for (const tesela__pick *p = permute->pick + line->first, *end = p + line->n; p < end; p++) {
+  for (const tesela__line_pick *p = permute->pick + line->first, *end = p + line->n; p < end; p++) {
     const __m512i index = _mm512_loadu_si512(p->index);
     TESELA__UNROLL_GCC for (int i = 0; i < n; i++) {
       const __m512i in = _mm512_maskz_loadu_epi8(p->read, src + src_off[i] + p->from);

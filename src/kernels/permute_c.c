@@ -12,7 +12,8 @@ void tesela__k_permute_c(const tesela__rows *rows, unsigned char *dst, const int
       unsigned char *to = dst + dst_off[i] + line->to;
       for (uint64_t left = permute->fill ? line->write : 0; left; left &= left - 1)
         to[__builtin_ctzll(left)] = permute->fill[__builtin_ctzll(left)];
-      for (const tesela__pick *p = permute->pick + line->first; p < permute->pick + line->first + line->n; p++)
+      for (const tesela__line_pick *p = permute->pick + line->first;
+           p < permute->pick + line->first + line->n; p++)
         for (uint64_t left = p->write; left; left &= left - 1) {
           const int byte = __builtin_ctzll(left);
           to[byte] = src[src_off[i] + p->from + p->index[byte]];

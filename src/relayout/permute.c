@@ -178,7 +178,7 @@ static void set_density(tesela__permute_fit *fit, const tesela__job *job) {
 }
 
 /* The pick of the elements of a line from number i on that are within a line of src; returns the number of the next. */
-static int32_t pick_of(const line_elements *line, int32_t width, int32_t i, tesela__pick *pick) {
+static int32_t pick_of(const line_elements *line, int32_t width, int32_t i, tesela__line_pick *pick) {
   memset(pick, 0, sizeof *pick);
   pick->from = line->element[i].src;
   for (; i < line->n && line->element[i].src + width <= pick->from + TESELA__LINE; i++)
@@ -251,10 +251,10 @@ bool tesela__permute_split(tesela__job *job, tesela__box *rest) {
 
 static bool grow_lists(tesela_plan *plan, int32_t lines, int32_t picks) {
   void *line = plan->picked_line, *pick = plan->pick;
-  bool grown =
-      tesela__grow(&plan->allocator, &line, sizeof *plan->picked_line, &plan->picked_line_capacity,
-                   (uint64_t)(plan->n_picked_lines + lines)) &&
-      tesela__grow(&plan->allocator, &pick, sizeof *plan->pick, &plan->pick_capacity, (uint64_t)(plan->n_picks + picks));
+  bool grown = tesela__grow(&plan->allocator, &line, sizeof *plan->picked_line, &plan->picked_line_capacity,
+                            (uint64_t)(plan->n_picked_lines + lines)) &&
+               tesela__grow(&plan->allocator, &pick, sizeof *plan->pick, &plan->pick_capacity,
+                            (uint64_t)(plan->n_picks + picks));
   plan->picked_line = line;
   plan->pick = pick;
   return grown;
@@ -272,15 +272,17 @@ tesela_status tesela__permute_set(const tesela__builder *b, tesela_error *err) {
   piece->whole_lines = true;
   for (int64_t at = 0; fit->dense ? at < fit->span : w.left > 0; at += TESELA__LINE) {
     take_line(&w, fit->dense ? at : w.dst, &line);
-    if (!grow_lists(plan, 1, line.n)) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a permute");
+    if (!grow_lists(plan, 1, line.n))
+      return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a permute");
     tesela__picked_line *to = &plan->picked_line[plan->n_picked_lines++];
     *to = (tesela__picked_line){.to = line.to, .first = plan->n_picks};
     for (int32_t i = 0; i < line.n; to->n++) {
-      tesela__pick *pick = &plan->pick[plan->n_picks++];
+      tesela__line_pick *pick = &plan->pick[plan->n_picks++];
       i = pick_of(&line, job->wd, i, pick);
       to->write |= pick->write;
     }
-    if (fit->padding) to->write = fit->span - at < TESELA__LINE ? ((uint64_t)1 << (fit->span - at)) - 1 : ~(uint64_t)0;
+    if (fit->padding)
+      to->write = fit->span - at < TESELA__LINE ? ((uint64_t)1 << (fit->span - at)) - 1 : ~(uint64_t)0;
     piece->whole_lines = piece->whole_lines && line.to % TESELA__LINE == 0 && ~to->write == 0;
   }
   piece->n_lines = plan->n_picked_lines - piece->first_line;
@@ -292,7 +294,8 @@ tesela_status tesela__permute_set(const tesela__builder *b, tesela_error *err) {
 
 int32_t tesela__permute_stretches(const tesela_plan *plan, const tesela__piece *piece, int64_t *start,
                                   int32_t most, int64_t *bytes) {
-  const tesela__picked_line *first = &plan->picked_line[piece->first_line], *last = first + piece->n_lines - 1;
+  const tesela__picked_line *first = &plan->picked_line[piece->first_line],
+                            *last = first + piece->n_lines - 1;
   int32_t n = 0;
   *bytes = TESELA__LINE;
   for (int32_t i = first->first; i < last->first + last->n; i++) {

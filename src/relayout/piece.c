@@ -154,8 +154,8 @@ static void set_stores(tesela__builder *b) {
   int64_t row = set_staged_row(b);
   piece->stage =
       !piece->fill && piece->group == 1 && !piece->bitwise && tesela__writes_runs(piece) &&
-      piece->solver != TESELA_SOLVER_DEINTERLEAVE && (piece->n_lines == 0 || piece->span == piece->entry_dst) &&
-      row >= TESELA__LINE &&
+      piece->solver != TESELA_SOLVER_DEINTERLEAVE &&
+      (piece->n_lines == 0 || piece->span == piece->entry_dst) && row >= TESELA__LINE &&
       tesela__stage_pitch(row) * (blocks && piece->staged_a == 1 ? piece->block : 1) <= TESELA__STAGE;
   if (piece->convert_fn && plan->dst.bits < 8 && b->run.n % (8 / plan->dst.bits))
     piece->stage = false; /* rows share their last bytes with others */
@@ -211,8 +211,8 @@ static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
   if (piece->solver == TESELA_SOLVER_INTERLEAVE) streams = piece->rows.k;
   for (int64_t s = 0; s < streams; s++) start[s] = s * piece->rows.src_pitch;
   if (piece->n_lines) streams = tesela__permute_stretches(plan, piece, start, MOST_STREAMS, &stretch);
-  bool a_dense = piece->transpose_fn ||
-                 (b->a.dense && piece->solver != TESELA_SOLVER_INTERLEAVE && piece->n_lines == 0);
+  bool a_dense =
+      piece->transpose_fn || (b->a.dense && piece->solver != TESELA_SOLVER_INTERLEAVE && piece->n_lines == 0);
   int64_t na = a_dense ? 1 : b->a.entries, n = na * b->b.entries * streams;
   int64_t entries = a_dense ? b->a.entries : 1;
   int64_t bytes = piece->transpose_fn ? b->a.extent : piece->run * piece->run_src * entries;
@@ -349,7 +349,7 @@ static tesela_status build_piece(const tesela__job *job, tesela_solver solver, t
   piece->src_bits = job->src_bits;
   piece->dst_bits = job->dst_bits;
   tesela__fit_tile(&b, solver);
-  tesela_status status = b.bits.box                         ? set_bits_tile(&b, err)
+  tesela_status status = b.bits.box                        ? set_bits_tile(&b, err)
                          : solver == TESELA_SOLVER_PERMUTE ? tesela__permute_set(&b, err)
                                                            : TESELA_OK;
   if (status != TESELA_OK) return status;

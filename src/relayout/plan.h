@@ -65,6 +65,10 @@ typedef struct tesela__box {
 /* Merge loops that are one loop on both sides; then sort, largest |ds| first. */
 void tesela__box_simplify(tesela__box *box);
 
+/* The loop of a box with these steps, of several the longest; or -1. A step of -1 means any step. */
+int32_t tesela__find_loop(const tesela__box *box, int64_t ss, int64_t ds);
+void tesela__drop_loop(tesela__box *box, int32_t i);
+
 /* Add a loop, unless n is 1; false if the box is full. */
 bool tesela__box_add(tesela__box *box, int64_t n, int64_t ss, int64_t ds);
 
@@ -222,10 +226,10 @@ typedef struct tesela__piece {
   int32_t n_ahead;   /* tiles from the work to the prefetch */
   int64_t sa, da, sb, db, prefetch; /* start of each table in plan->table */
   int64_t pack_src, pack_dst;       /* tables of the transpose of packed rows */
-  int32_t first_line, n_lines; /* PERMUTE: lines of a block in plan->picked_line */
-  bool whole_lines;            /* PERMUTE: they are whole lines if the block begins at one */
-  bool picks_padding;          /* PERMUTE: bytes of a line that are not picked are padding */
-  int64_t span;                /* PERMUTE: bytes of dst from the first to the last of a block */
+  int32_t first_line, n_lines;      /* PERMUTE: lines of a block in plan->picked_line */
+  bool whole_lines;                 /* PERMUTE: they are whole lines if the block begins at one */
+  bool picks_padding;               /* PERMUTE: bytes of a line that are not picked are padding */
+  int64_t span;                     /* PERMUTE: bytes of dst from the first to the last of a block */
   int32_t
       bits_tile; /* BITS that begin at any bit: one more than the number of the tile, whose cut loops are A, B, the run; or 0 */
   tesela__level level[TESELA__MAX_LOOPS + 3];
@@ -318,7 +322,7 @@ struct tesela_plan {
   int32_t n_bits_tiles;
   size_t bits_tile_capacity;
   tesela__picked_line *picked_line;
-  tesela__pick *pick;
+  tesela__line_pick *pick;
   int32_t n_picked_lines, n_picks;
   size_t picked_line_capacity, pick_capacity;
   tesela__box *fill_box; /* padding that no piece writes yet, in bits, while pieces are made */

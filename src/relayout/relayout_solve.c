@@ -169,9 +169,9 @@ static tesela_status take_tail_of(tesela__job *job, tesela_solver solver, tesela
   }
   if (job->conversion) return TESELA_OK;
   if (solver == TESELA_SOLVER_PERMUTE)
-    return job->permute.padding
-               ? tesela__take_padding(job, loops_of_run(box, job->row), job->row, 1, job->row + job->padding, err)
-               : TESELA_OK;
+    return job->permute.padding ? tesela__take_padding(job, loops_of_run(box, job->row), job->row, 1,
+                                                       job->row + job->padding, err)
+                                : TESELA_OK;
   if (solver == TESELA_SOLVER_INTERLEAVE)
     return tesela__take_padding(job, one << job->a | one << job->b,
                                 job->wd * box->loop[job->a].n * box->loop[job->b].n, 1, MOST_ROW, err);

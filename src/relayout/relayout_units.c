@@ -9,21 +9,6 @@
  */
 #include "relayout/solve.h"
 
-int32_t tesela__find_loop(const tesela__box *box, int64_t ss, int64_t ds) {
-  int32_t found = -1;
-  for (int32_t i = 0; i < box->n_loops; i++) {
-    const tesela__loop *l = &box->loop[i];
-    if ((ss >= 0 && l->ss != ss) || (ds >= 0 && l->ds != ds)) continue;
-    if (found < 0 || l->n > box->loop[found].n) found = i;
-  }
-  return found;
-}
-
-void tesela__drop_loop(tesela__box *box, int32_t i) {
-  box->n_loops--;
-  for (; i < box->n_loops; i++) box->loop[i] = box->loop[i + 1];
-}
-
 bool tesela__is_bytewise(const tesela__box *box, int32_t i, int32_t j) {
   int64_t bits = box->src | box->dst;
   for (int32_t k = 0; k < box->n_loops; k++) {

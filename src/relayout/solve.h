@@ -40,10 +40,6 @@ typedef struct tesela__job {
 /* May stores of a piece go past the cache, where lines should be written whole? */
 static inline bool tesela__may_stream(const tesela__job *job) { return job->plan->stream || job->random; }
 
-/* The loop of a box with these steps, of several the longest; or -1. A step of -1 means any step. */
-int32_t tesela__find_loop(const tesela__box *box, int64_t ss, int64_t ds);
-void tesela__drop_loop(tesela__box *box, int32_t i);
-
 /* Are all steps and bases whole bytes, except the src step of loop i and the dst step of loop j (or -1)? */
 bool tesela__is_bytewise(const tesela__box *box, int32_t i, int32_t j);
 
@@ -150,7 +146,7 @@ static inline bool tesela__writes_runs(const tesela__piece *piece) {
  * the last ones of cut loops; 0 if they leave gaps. relayout_fit.c */
 int64_t tesela__dense_bytes(const tesela__builder *b, int32_t a_loops);
 
-/* Choose the block of PERMUTE. permute.c; why there is none, or NULL. */
+/* Choose the block of PERMUTE; why it does not apply, or NULL. permute.c */
 const char *tesela__permute_fit_block(const tesela__job *job, tesela__permute_fit *fit);
 /* Divide the loops of the job's box so that blocks have whole ones. True: `rest` is the part, in bits, that is in no block. */
 bool tesela__permute_split(tesela__job *job, tesela__box *rest);

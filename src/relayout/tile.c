@@ -132,9 +132,8 @@ static tesela__rows rows_of(const tesela__worker *w, const tesela__tile *tile, b
   rows.n = tile->run;
   rows.stream = stream;
   if (piece->n_lines)
-    rows.permute =
-        (tesela__permute){&w->plan->picked_line[piece->first_line], w->plan->pick, piece->n_lines,
-                          piece->picks_padding ? w->plan->fill_pattern : NULL};
+    rows.permute = (tesela__permute){&w->plan->picked_line[piece->first_line], w->plan->pick, piece->n_lines,
+                                     piece->picks_padding ? w->plan->fill_pattern : NULL};
   return rows;
 }
 
@@ -317,9 +316,10 @@ static void pack_rows(tesela__worker *w, const tesela__tile *tile) {
     if (sb[b] == TESELA__PADDING)
       tesela__fill_row(row, tile->na * piece->width, w->plan->fill_pattern);
     else if (piece->rows_fn)
-      piece->rows_fn(&(tesela__rows){.n = tile->na, .k = 1, .src_pitch = piece->rows.src_pitch, .dst_pitch = piece->width},
-                     row, &zero,
-                     tile->src, sb + b, 1);
+      piece->rows_fn(
+          &(tesela__rows){
+              .n = tile->na, .k = 1, .src_pitch = piece->rows.src_pitch, .dst_pitch = piece->width},
+          row, &zero, tile->src, sb + b, 1);
     else if (piece->bit_block_fn) {
       piece->bit_block_fn(row, piece->pack_pitch, tile->src, sb + b, tile->na / m);
       tesela__prefetch_some(&w->prefetch);

@@ -212,7 +212,7 @@ static void try_rows(const tesela__kernel *kernel) {
 /* Lines of dst one after another, each with a few picks of disjoint bytes from anywhere. */
 static void try_permute(const tesela__kernel *kernel) {
   enum { LINES = 5, PICKS = 4, BLOCK = LINES * 64, REACH = 200 };
-  static tesela__pick pick[LINES * PICKS];
+  static tesela__line_pick pick[LINES * PICKS];
   tesela__picked_line line[LINES];
   uint8_t fill[64];
   const bool filled = below(2), stream = below(2);
@@ -222,10 +222,10 @@ static void try_permute(const tesela__kernel *kernel) {
   for (int32_t i = 0, n = 0; i < n_lines; i++) {
     line[i] = (tesela__picked_line){.to = i * 64, .first = n, .n = (int32_t)below(PICKS + 1)};
     n += line[i].n;
-    for (int32_t k = line[i].first; k < n; k++) pick[k] = (tesela__pick){.from = below(REACH)};
+    for (int32_t k = line[i].first; k < n; k++) pick[k] = (tesela__line_pick){.from = below(REACH)};
     for (int b = 0; b < 64 && line[i].n; b++) {
       if (below(8) == 0) continue;
-      tesela__pick *p = &pick[line[i].first + below(line[i].n)];
+      tesela__line_pick *p = &pick[line[i].first + below(line[i].n)];
       p->index[b] = (uint8_t)below(64);
       p->read |= (uint64_t)1 << p->index[b];
       p->write |= (uint64_t)1 << b;
@@ -246,7 +246,8 @@ static void try_permute(const tesela__kernel *kernel) {
           if (pick[k].write >> b & 1) *to = src_arena[src_off[r] + pick[k].from + pick[k].index[b]];
       }
   }
-  const tesela__rows rows = {.n = 1, .stream = stream, .permute = {line, pick, n_lines, filled ? fill : NULL}};
+  const tesela__rows rows = {
+      .n = 1, .stream = stream, .permute = {line, pick, n_lines, filled ? fill : NULL}};
   ((tesela__rows_fn *)kernel->fn)(&rows, dst_arena + base, dst_off, src_arena, src_off, count);
   tesela__fence();
   check_dst(kernel, stream ? "stream" : "cached");
