@@ -9,11 +9,25 @@
 #define TARGET TESELA__TARGET("avx512f,avx512bw,avx512vl,avx512dq")
 #define VBMI TESELA__TARGET("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")
 
-TESELA__BIT_BLOCKS(avx512, TARGET, 512, unsigned)
-
-/* ---- copy -------------------------------------------------------------------------------------------------- */
+TESELA__BIT_STEPS(avx512, TARGET, 512, unsigned)
 
 TESELA__INLINE uint64_t first_lanes(int64_t n) { return n >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1; }
+
+TARGET TESELA__INLINE void bit_block_short_avx512(unsigned char *dst, int64_t dst_pitch,
+                                                  const unsigned char *src, const int64_t *src_off,
+                                                  int64_t bytes, int m) {
+  const uint64_t lanes = first_lanes(bytes);
+  __m512i row[8];
+  TESELA__UNROLL_GCC
+  for (int i = 0; i < m; i++) row[i] = _mm512_maskz_loadu_epi8(lanes, src + src_off[i]);
+  bit_block_rows_avx512(row, m);
+  TESELA__UNROLL_GCC
+  for (int i = 0; i < m; i++) _mm512_mask_storeu_epi8(dst + i * dst_pitch, lanes, row[i]);
+}
+
+TESELA__BIT_BLOCKS(avx512, TARGET, 512)
+
+/* ---- copy -------------------------------------------------------------------------------------------------- */
 
 /* Up to 8 bits within a byte of dst. */
 TESELA__INLINE void copy_few_bits(unsigned char *dst, int64_t to, const unsigned char *src, int64_t from,

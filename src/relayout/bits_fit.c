@@ -54,6 +54,10 @@ void tesela__bits_find_run(const tesela__bits_fit *fit, bool src, tesela__bits_r
       step += between;
     }
     if (i < 0) return;
+    if (fit->blocks && fit->chunk[i] > 1 && !(fit->of[src ? 0 : 1] >> i & 1)) {
+      run->next = -1; /* the tile has that loop for itself */
+      return;
+    }
     seen |= (uint64_t)1 << i;
     if (fit->chunk[i] > 1) {
       run->loop[run->n] = i;
@@ -97,16 +101,20 @@ static bool take(tesela__bits_fit *fit, int32_t i, int64_t chunk) {
   return false;
 }
 
-/* Double the part of a loop that is in the tile, or take all of it, or what there is room for; false if there is none. `src`: it is for the
- * run of src. */
-static bool lengthen(tesela__bits_fit *fit, int32_t i, bool src) {
+/* Double the part of a loop that is in the tile, or take all of it, or what there is room for; false if there is none. Of blocks it joins the
+ * run that it continues. */
+static bool lengthen(tesela__bits_fit *fit, int32_t i, const tesela__bits_run *in,
+                     const tesela__bits_run *out) {
   if (i < 0) return false;
-  uint64_t *of = &fit->of[src ? 0 : 1];
-  const uint64_t before = *of;
-  if (fit->blocks) *of |= (uint64_t)1 << i;
+  const uint64_t before[2] = {fit->of[0], fit->of[1]}, bit = (uint64_t)1 << i;
+  if (fit->blocks && i == in->next)
+    fit->of[0] |= bit;
+  else if (fit->blocks && i == out->next)
+    fit->of[1] |= bit;
   const int64_t n = fit->box->loop[i].n, room = fit->most / (room_of(fit) / fit->chunk[i]);
   if (take(fit, i, tesela__min(n, 2 * fit->chunk[i])) || take(fit, i, tesela__min(n, room))) return true;
-  *of = before;
+  fit->of[0] = before[0];
+  fit->of[1] = before[1];
   return false;
 }
 
@@ -124,16 +132,34 @@ static int32_t any_loop(const tesela__bits_fit *fit) {
   return found;
 }
 
-/* Lengthen both runs, then take other loops. */
+/* The elements of a tile of blocks that are contiguous on a side, whichever run has their loops. *next: the loop that continues them,
+ * or -1. */
+static int64_t contiguous(const tesela__bits_fit *fit, bool src, int32_t *next) {
+  uint64_t seen = 0;
+  int64_t elements = 1;
+  while ((*next = continuing_loop(fit->box, src, seen, elements * fit->bits)) >= 0) {
+    elements *= fit->chunk[*next];
+    if (fit->chunk[*next] < fit->box->loop[*next].n) break;
+    seen |= (uint64_t)1 << *next;
+  }
+  return elements;
+}
+
+/* Lengthen what is contiguous on both sides, then take other loops. */
 static void grow(tesela__bits_fit *fit) {
-  tesela__bits_run in, out;
+  int32_t next[2] = {-1, -1};
   for (bool grows = true; grows;) {
+    tesela__bits_run in, out;
     tesela__bits_find_run(fit, true, &in);
     tesela__bits_find_run(fit, false, &out);
-    const bool src = in.elements < out.elements;
-    grows = lengthen(fit, src ? in.next : out.next, src) || lengthen(fit, src ? out.next : in.next, !src);
+    int64_t n[2] = {in.elements, out.elements};
+    next[0] = in.next;
+    next[1] = out.next;
+    for (int32_t k = 0; k < 2 && fit->blocks; k++) n[k] = contiguous(fit, k == 0, &next[k]);
+    const int32_t first = n[0] < n[1] ? 0 : 1;
+    grows = lengthen(fit, next[first], &in, &out) || lengthen(fit, next[1 - first], &in, &out);
   }
-  if (in.next >= 0 || out.next >= 0) return;
+  if (next[0] >= 0 || next[1] >= 0) return;
   for (bool grows = true; grows && room_of(fit) < ENOUGH_ELEMENTS;) {
     const int32_t i = any_loop(fit);
     grows = i >= 0 && (take(fit, i, tesela__min(fit->box->loop[i].n, 2 * fit->chunk[i])) ||
@@ -181,12 +207,14 @@ static void begin_padded(tesela__bits_fit *fit) {
     if (row >> i & 1) fit->chunk[i] = fit->box->loop[i].n;
 }
 
-/* Is the run of a side too short to be a row of its own, when memory has the next row directly after it? */
+/* Is the run of a side too short to be a row of its own, when memory has the next row directly after it? Short rows of src make
+ * small blocks, unless their bytes are woven. */
 static bool is_short_row(const tesela__bits_fit *fit, bool src) {
-  enum { LEAST_BITS = 64 };
+  enum { LEAST_BITS = 64, LEAST_BLOCK = 128 };
   tesela__bits_run run;
   tesela__bits_find_run(fit, src, &run);
   const int64_t bits = run.elements * fit->bits;
+  if (src && bits > LEAST_BITS / 2 && run.elements * 8 / fit->bits < LEAST_BLOCK) return true;
   return bits % 8 && bits < LEAST_BITS && continuing_loop(fit->box, src, fit->of[src ? 0 : 1], bits) >= 0;
 }
 
