@@ -180,7 +180,7 @@ static void even_out(tesela__bits_fit *fit) {
       if (run[k].n > 0 && run[k].loop[run[k].n - 1] == i)
         line = line % run[k].unit[run[k].n - 1] == 0 ? line / run[k].unit[run[k].n - 1] : 1;
     const int64_t lines = n >= 4 * chunk ? chunk / line * line : tesela__ceil_div(part, line) * line;
-    fit->chunk[i] = part >= line && 2 * lines < n && lines <= chunk ? lines : part;
+    fit->chunk[i] = chunk >= line && 2 * lines < n && lines <= chunk ? lines : part;
   }
 }
 
@@ -207,15 +207,32 @@ static void begin_padded(tesela__bits_fit *fit) {
     if (row >> i & 1) fit->chunk[i] = fit->box->loop[i].n;
 }
 
-/* Is the run of a side too short to be a row of its own, when memory has the next row directly after it? Short rows of src make
- * small blocks, unless their bytes are woven. */
-static bool is_short_row(const tesela__bits_fit *fit, bool src) {
-  enum { LEAST_BITS = 64, LEAST_BLOCK = 128 };
+/* Bits of a row of blocks on a side, with those that follow it in memory and in the buffer. */
+static int64_t joined_bits(const tesela__bits_fit *fit, bool src) {
+  tesela__bits_run along, across;
+  tesela__bits_find_run(fit, src, &along);
+  tesela__bits_find_run(fit, !src, &across);
+  int64_t bits = along.elements * fit->bits;
+  if (bits % 8) return bits;
+  for (int32_t k = 0; k < along.n; k++)
+    if (fit->chunk[along.loop[k]] < fit->box->loop[along.loop[k]].n) return bits;
+  for (int32_t k = 0; k < across.n; k++) {
+    const tesela__loop *l = &fit->box->loop[across.loop[k]];
+    if ((src ? l->ss : l->ds) != bits) break;
+    bits *= fit->chunk[across.loop[k]];
+    if (fit->chunk[across.loop[k]] < l->n) break;
+  }
+  return bits;
+}
+
+/* Are rows of a side too short for blocks? Blocks of few elements are slow, unless their bytes are woven. */
+static bool has_short_rows(const tesela__bits_fit *fit, bool src) {
+  enum { LEAST_PART = 64, LEAST_ROW = 128, LEAST_BLOCK = 128, WOVEN = 32 };
   tesela__bits_run run;
   tesela__bits_find_run(fit, src, &run);
   const int64_t bits = run.elements * fit->bits;
-  if (src && bits > LEAST_BITS / 2 && run.elements * 8 / fit->bits < LEAST_BLOCK) return true;
-  return bits % 8 && bits < LEAST_BITS && continuing_loop(fit->box, src, fit->of[src ? 0 : 1], bits) >= 0;
+  return (bits % 8 && bits < LEAST_PART) || joined_bits(fit, src) < LEAST_ROW ||
+         (bits > WOVEN && run.elements * 8 / fit->bits < LEAST_BLOCK);
 }
 
 /* Runs of different loops make blocks. */
@@ -227,7 +244,7 @@ static bool fit_blocks(tesela__bits_fit *fit) {
   fit->blocks = true;
   fit->most = fit->most * 8 / fit->bits;
   grow(fit);
-  if (!is_short_row(fit, true) && !is_short_row(fit, false)) return true;
+  if (!has_short_rows(fit, true) && !has_short_rows(fit, false)) return true;
   *fit = before;
   return false;
 }
@@ -246,7 +263,7 @@ void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__job *job, int64_
   fit->elements = 1;
   for (int32_t i = 0; i < job->box->n_loops; i++) fit->elements *= fit->chunk[i];
   tesela__bits_find_run(fit, true, &run);
-  fit->in = run.elements;
+  fit->in = fit->blocks ? joined_bits(fit, true) / fit->bits : run.elements;
   tesela__bits_find_run(fit, false, &run);
-  fit->out = run.elements;
+  fit->out = fit->blocks ? joined_bits(fit, false) / fit->bits : run.elements;
 }

@@ -109,8 +109,11 @@ static void set_rows(const tesela__bits_fit *fit, bool src, tesela__bits_side *s
 static void set_blocks(const tesela__bits_fit *fit, tesela__bits_tile *tile, tesela__box *inner) {
   int32_t plane[TESELA__MAX_LOOPS];
   int64_t unit[TESELA__MAX_LOOPS];
-  const int64_t bits = fit->bits, na = tesela__bits_whole(fit, fit->in),
-                nb = tesela__bits_whole(fit, fit->out);
+  tesela__bits_run in, out;
+  tesela__bits_find_run(fit, true, &in);
+  tesela__bits_find_run(fit, false, &out);
+  const int64_t bits = fit->bits, na = tesela__bits_whole(fit, in.elements),
+                nb = tesela__bits_whole(fit, out.elements);
   const int32_t n_planes = find_planes(fit, na * nb * bits, plane, unit);
   set_rows(fit, true, &tile->in);
   set_rows(fit, false, &tile->out);

@@ -139,7 +139,7 @@ static void set_stores(tesela__builder *b) {
   tesela__piece *piece = b->piece;
   const tesela_plan *plan = b->job->plan;
   bool blocks = piece->transpose_fn != NULL, row_by_row = !blocks && !converted_in_a_row(b);
-  const bool may_stream = !piece->bitwise && tesela__writes_runs(piece);
+  const bool may_stream = b->bits.blocks || (!piece->bitwise && tesela__writes_runs(piece));
   piece->stream = plan->stream && may_stream;
   if (b->job->random) piece->stream = may_stream && tesela__random(b->job->random) % 2;
   int64_t bits = 0;
@@ -202,7 +202,8 @@ static bool rows_meet(const tesela__builder *b) {
 static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
   tesela__piece *piece = b->piece;
   tesela_plan *plan = b->job->plan;
-  if (!piece->stream || piece->fill || piece->solver == TESELA_SOLVER_STRIDED || b->a.extent < 0)
+  if (!piece->stream || piece->fill || piece->bits_tile || piece->solver == TESELA_SOLVER_STRIDED ||
+      b->a.extent < 0)
     return TESELA_OK;
   int64_t streams = piece->solver == TESELA_SOLVER_INTERLEAVE ? piece->rows.k : 1;
   bool a_dense = piece->transpose_fn || (b->a.dense && piece->solver != TESELA_SOLVER_INTERLEAVE);
