@@ -227,12 +227,13 @@ static int64_t joined_bits(const tesela__bits_fit *fit, bool src) {
 
 /* Are rows of a side too short for blocks? Blocks of few elements are slow, unless their bytes are woven. */
 static bool has_short_rows(const tesela__bits_fit *fit, bool src) {
-  enum { LEAST_PART = 64, LEAST_ROW = 128, LEAST_BLOCK = 128, WOVEN = 32 };
+  enum { LEAST_PART = 64, LEAST_ROW = 128, LEAST_BLOCK = 128, WOVEN = 8 };
   tesela__bits_run run;
   tesela__bits_find_run(fit, src, &run);
-  const int64_t bits = run.elements * fit->bits;
+  const int64_t n = run.elements, bits = n * fit->bits;
+  const bool woven = n <= WOVEN && (n & (n - 1)) == 0;
   return (bits % 8 && bits < LEAST_PART) || joined_bits(fit, src) < LEAST_ROW ||
-         (bits > WOVEN && run.elements * 8 / fit->bits < LEAST_BLOCK);
+         (!woven && n * 8 / fit->bits < LEAST_BLOCK);
 }
 
 /* Runs of different loops make blocks. */
