@@ -66,7 +66,7 @@ static int32_t find_planes(const tesela__bits_fit *fit, int64_t elements, int32_
 }
 
 /* Add a loop of rows to a side, those of the smallest steps in memory first. */
-static void add_rows(tesela__bits_side *side, tesela__bits_loop loop) {
+static void add_row_loop(tesela__bits_side *side, tesela__bits_loop loop) {
   int32_t i = side->n_loops++;
   for (; i > 0 && side->loop[i - 1].memory > loop.memory; i--) side->loop[i] = side->loop[i - 1];
   side->loop[i] = loop;
@@ -100,8 +100,8 @@ static void set_rows(const tesela__bits_fit *fit, bool src, tesela__bits_side *s
     side->run = loop_of(fit, along.loop[k], src, 0);
   }
   for (int32_t k = 0; k < across.n; k++)
-    add_rows(side, loop_of(fit, across.loop[k], src, across.unit[k] * row));
-  for (int32_t k = 0; k < n_planes; k++) add_rows(side, loop_of(fit, plane[k], src, unit[k]));
+    add_row_loop(side, loop_of(fit, across.loop[k], src, across.unit[k] * row));
+  for (int32_t k = 0; k < n_planes; k++) add_row_loop(side, loop_of(fit, plane[k], src, unit[k]));
   join_rows(side);
 }
 
