@@ -101,8 +101,8 @@ static bool take(tesela__bits_fit *fit, int32_t i, int64_t chunk) {
   return false;
 }
 
-/* Double the part of a loop that is in the tile, or take all of it, or what there is room for; false if there is none. Of blocks it joins the
- * run that it continues. */
+/* Double the part of a loop that is in the tile, or take all of it, or as much as fits; false if it cannot grow. Of blocks it joins the run
+ * that it continues. */
 static bool lengthen(tesela__bits_fit *fit, int32_t i, const tesela__bits_run *in,
                      const tesela__bits_run *out) {
   if (i < 0) return false;
@@ -156,7 +156,7 @@ static void grow(tesela__bits_fit *fit) {
     next[0] = in.next;
     next[1] = out.next;
     for (int32_t k = 0; k < 2 && fit->blocks; k++) n[k] = contiguous(fit, k == 0, &next[k]);
-    const int32_t first = n[0] < n[1] ? 0 : 1;
+    const int32_t first = n[0] <= n[1] ? 0 : 1; /* memory is read in longer runs than it is written */
     grows = lengthen(fit, next[first], &in, &out) || lengthen(fit, next[1 - first], &in, &out);
   }
   if (next[0] >= 0 || next[1] >= 0) return;
@@ -227,7 +227,7 @@ static int64_t joined_bits(const tesela__bits_fit *fit, bool src) {
 
 /* Are rows of a side too short for blocks? Blocks of few elements are slow, unless their bytes are woven. */
 static bool has_short_rows(const tesela__bits_fit *fit, bool src) {
-  enum { LEAST_PART = 64, LEAST_ROW = 128, LEAST_BLOCK = 128, WOVEN = 8 };
+  enum { LEAST_PART = 64, LEAST_ROW = 256, LEAST_BLOCK = 128, WOVEN = 8 };
   tesela__bits_run run;
   tesela__bits_find_run(fit, src, &run);
   const int64_t n = run.elements, bits = n * fit->bits;
