@@ -9,11 +9,25 @@
 #define TARGET TESELA__TARGET("avx512f,avx512bw,avx512vl,avx512dq")
 #define VBMI TESELA__TARGET("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")
 
-TESELA__BIT_BLOCKS(avx512, TARGET, 512, unsigned)
-
-/* ---- copy -------------------------------------------------------------------------------------------------- */
+TESELA__BIT_STEPS(avx512, TARGET, 512, unsigned)
 
 TESELA__INLINE uint64_t first_lanes(int64_t n) { return n >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1; }
+
+TARGET TESELA__INLINE void bit_block_short_avx512(unsigned char *dst, int64_t dst_pitch,
+                                                  const unsigned char *src, const int64_t *src_off,
+                                                  int64_t bytes, int m) {
+  const uint64_t lanes = first_lanes(bytes);
+  __m512i row[8];
+  TESELA__UNROLL_GCC
+  for (int i = 0; i < m; i++) row[i] = _mm512_maskz_loadu_epi8(lanes, src + src_off[i]);
+  bit_block_rows_avx512(row, m);
+  TESELA__UNROLL_GCC
+  for (int i = 0; i < m; i++) _mm512_mask_storeu_epi8(dst + i * dst_pitch, lanes, row[i]);
+}
+
+TESELA__BIT_BLOCKS(avx512, TARGET, 512)
+
+/* ---- copy -------------------------------------------------------------------------------------------------- */
 
 /* Up to 8 bits within a byte of dst. */
 TESELA__INLINE void copy_few_bits(unsigned char *dst, int64_t to, const unsigned char *src, int64_t from,
@@ -26,14 +40,16 @@ TESELA__INLINE void copy_few_bits(unsigned char *dst, int64_t to, const unsigned
 
 /* Bytes from bit `at` of src on, 1 to 7: each is of two bytes of src, from the vector there and the one a byte later. Stores have no
  * masks: a load of a byte within the reach of a masked store waits for it, and the ends of rows are loaded. */
-#define SHIFT_BYTES(bits, name)                                                                       \
-  TARGET TESELA__INLINE void shift##bits(unsigned char *dst, const unsigned char *src, int64_t at) {  \
-    const __m128i down = _mm_cvtsi64_si128(at), up = _mm_cvtsi64_si128(8 - at);                       \
-    const __m##bits##i low = name##_set1_epi8((char)(0xff >> at));                                    \
-    const __m##bits##i here = name##_srl_epi16(name##_loadu_si##bits((const void *)src), down);       \
-    const __m##bits##i next = name##_sll_epi16(name##_loadu_si##bits((const void *)(src + 1)), up);   \
-    name##_storeu_si##bits((void *)dst,                                                               \
-                           name##_ternarylogic_epi64(low, here, next, 0xca)); /* low ? here : next */ \
+#define SHIFT_BYTES(bits, name)                                                                      \
+  TARGET TESELA__INLINE __m##bits##i shifted##bits(const unsigned char *src, int64_t at) {           \
+    const __m128i down = _mm_cvtsi64_si128(at), up = _mm_cvtsi64_si128(8 - at);                      \
+    const __m##bits##i low = name##_set1_epi8((char)(0xff >> at));                                   \
+    const __m##bits##i here = name##_srl_epi16(name##_loadu_si##bits((const void *)src), down);      \
+    const __m##bits##i next = name##_sll_epi16(name##_loadu_si##bits((const void *)(src + 1)), up);  \
+    return name##_ternarylogic_epi64(low, here, next, 0xca); /* low ? here : next */                 \
+  }                                                                                                  \
+  TARGET TESELA__INLINE void shift##bits(unsigned char *dst, const unsigned char *src, int64_t at) { \
+    name##_storeu_si##bits((void *)dst, shifted##bits(src, at));                                     \
   }
 SHIFT_BYTES(128, _mm)
 SHIFT_BYTES(256, _mm256)
@@ -70,11 +86,25 @@ TARGET TESELA__INLINE void shift_bytes_avx512(unsigned char *dst, const unsigned
   }
 }
 
-TESELA__INLINE void copy_bytes(unsigned char *dst, const unsigned char *src, int64_t n) {
-  if (n > 64)
+TARGET TESELA__INLINE void move_bytes(unsigned char *dst, const unsigned char *src, int64_t at, int64_t n) {
+  if (at)
+    shift_bytes_avx512(dst, src, at, n);
+  else if (n > 64)
     memcpy(dst, src, (size_t)n);
   else if (n > 0)
     tesela__copy_short(dst, src, (size_t)n);
+}
+
+/* n bytes of which whole lines go past the cache. */
+TARGET TESELA__INLINE void stream_bytes(unsigned char *dst, const unsigned char *src, int64_t at, int64_t n) {
+  const int64_t head = tesela__min(n, -(int64_t)(uintptr_t)dst & 63), lines = (n - head) / 64,
+                rest = head + 64 * lines;
+  move_bytes(dst, src, at, head);
+  for (int64_t i = head; i < rest; i += 64) {
+    const __m512i line = at ? shifted512(src + i, at) : _mm512_loadu_si512(src + i);
+    _mm512_stream_si512((void *)(dst + i), line);
+  }
+  move_bytes(dst + rest, src + rest, at, n - rest);
 }
 
 TARGET void tesela__k_copy_bits_avx512(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
@@ -88,10 +118,10 @@ TARGET void tesela__k_copy_bits_avx512(const tesela__rows *rows, unsigned char *
     }
     unsigned char *out = dst + (to >> 3);
     const unsigned char *in = src + (from >> 3);
-    if (from & 7)
-      shift_bytes_avx512(out, in, from & 7, n >> 3);
+    if (rows->stream)
+      stream_bytes(out, in, from & 7, n >> 3);
     else
-      copy_bytes(out, in, n >> 3);
+      move_bytes(out, in, from & 7, n >> 3);
     if (n & 7) copy_few_bits(out + (n >> 3), 0, in + (n >> 3), from & 7, n & 7);
   }
 }

@@ -8,8 +8,8 @@
 
 #include "kernels/rows.h"
 
-/* The kernels for vectors of `bits` bits; `number` is the type of a shift in their intrinsics. */
-#define TESELA__BIT_BLOCKS(isa, target, bits, number)                                                    \
+/* The steps for vectors of `bits` bits; `number` is the type of a shift in their intrinsics. */
+#define TESELA__BIT_STEPS(isa, target, bits, number)                                                     \
   /* In each group of 2 * shift bits, swap the upper half of x with the lower half of y. */              \
   target TESELA__INLINE void exchange_##isa(__m##bits##i *x, __m##bits##i *y, int shift) {               \
     const __m##bits##i mask = _mm##bits##_set1_epi8(shift == 4 ? 0x0f : shift == 2 ? 0x33 : 0x55);       \
@@ -18,12 +18,8 @@
     *y = _mm##bits##_xor_si##bits(*y, change);                                                           \
     *x = _mm##bits##_xor_si##bits(*x, _mm##bits##_slli_epi64(change, (number)shift));                    \
   }                                                                                                      \
-  /* Transpose one vector of each of the m rows, from byte `at` on. */                                   \
-  target TESELA__INLINE void bit_block_step_##isa(unsigned char *dst, int64_t dst_pitch,                 \
-                                                  const unsigned char *const *src, int64_t at, int m) {  \
-    __m##bits##i row[8];                                                                                 \
-    TESELA__UNROLL_GCC                                                                                   \
-    for (int i = 0; i < m; i++) row[i] = _mm##bits##_loadu_si##bits((const void *)(src[i] + at));        \
+  /* Transpose inside the bytes of m vectors. */                                                         \
+  target TESELA__INLINE void bit_block_rows_##isa(__m##bits##i *row, int m) {                            \
     TESELA__UNROLL_GCC                                                                                   \
     for (int i = 0; i < m / 2; i++) exchange_##isa(&row[i], &row[i + m / 2], 4);                         \
     if (m >= 4) {                                                                                        \
@@ -35,21 +31,31 @@
       TESELA__UNROLL_GCC                                                                                 \
       for (int i = 0; i < m; i += 2) exchange_##isa(&row[i], &row[i + 1], 1);                            \
     }                                                                                                    \
+  }                                                                                                      \
+  /* One vector of each of the m rows, from byte `at` on. */                                             \
+  target TESELA__INLINE void bit_block_step_##isa(unsigned char *dst, int64_t dst_pitch,                 \
+                                                  const unsigned char *const *src, int64_t at, int m) {  \
+    __m##bits##i row[8];                                                                                 \
+    TESELA__UNROLL_GCC                                                                                   \
+    for (int i = 0; i < m; i++) row[i] = _mm##bits##_loadu_si##bits((const void *)(src[i] + at));        \
+    bit_block_rows_##isa(row, m);                                                                        \
     TESELA__UNROLL_GCC                                                                                   \
     for (int i = 0; i < m; i++) _mm##bits##_storeu_si##bits((void *)(dst + i * dst_pitch + at), row[i]); \
-  }                                                                                                      \
-  TESELA__BIT_BLOCK(isa, target, (bits / 8), 1, 8)                                                       \
-  TESELA__BIT_BLOCK(isa, target, (bits / 8), 2, 4)                                                       \
+  }
+
+#define TESELA__BIT_BLOCKS(isa, target, bits)      \
+  TESELA__BIT_BLOCK(isa, target, (bits / 8), 1, 8) \
+  TESELA__BIT_BLOCK(isa, target, (bits / 8), 2, 4) \
   TESELA__BIT_BLOCK(isa, target, (bits / 8), 4, 2)
 
-/* The last step overlaps the one before it. */
+/* The last step overlaps the one before it. Rows of less than a step are left to bit_block_short_isa. */
 #define TESELA__BIT_BLOCK(isa, target, step, width, m)                                                     \
   target void tesela__k_bit_block##width##_##isa(unsigned char *dst, int64_t dst_pitch,                    \
                                                  const unsigned char *src, const int64_t *src_off,         \
                                                  int64_t bytes) {                                          \
     const unsigned char *row[m];                                                                           \
     if (bytes < step) {                                                                                    \
-      tesela__k_bit_block##width##_c(dst, dst_pitch, src, src_off, bytes);                                 \
+      bit_block_short_##isa(dst, dst_pitch, src, src_off, bytes, m);                                       \
       return;                                                                                              \
     }                                                                                                      \
     for (int i = 0; i < m; i++) row[i] = src + src_off[i];                                                 \

@@ -139,7 +139,7 @@ static void set_stores(tesela__builder *b) {
   tesela__piece *piece = b->piece;
   const tesela_plan *plan = b->job->plan;
   bool blocks = piece->transpose_fn != NULL, row_by_row = !blocks && !converted_in_a_row(b);
-  const bool may_stream = !piece->bitwise && tesela__writes_runs(piece);
+  const bool may_stream = b->bits.blocks || (!piece->bitwise && tesela__writes_runs(piece));
   piece->stream = plan->stream && may_stream;
   if (b->job->random) piece->stream = may_stream && tesela__random(b->job->random) % 2;
   int64_t bits = 0;
@@ -205,7 +205,8 @@ static bool rows_meet(const tesela__builder *b) {
 static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
   tesela__piece *piece = b->piece;
   tesela_plan *plan = b->job->plan;
-  if (!piece->stream || piece->fill || piece->solver == TESELA_SOLVER_STRIDED || b->a.extent < 0)
+  if (!piece->stream || piece->fill || piece->bits_tile || piece->solver == TESELA_SOLVER_STRIDED ||
+      b->a.extent < 0)
     return TESELA_OK;
   int64_t start[MOST_STREAMS] = {0}, stretch = 0, streams = 1;
   if (piece->solver == TESELA_SOLVER_INTERLEAVE) streams = piece->rows.k;

@@ -10,7 +10,7 @@
  *   relayout_solve.c     its solver; relayout_fit.c its tile; piece.c a piece of the plan, with tables
  *   relayout_plan.c      create, destroy, describe
  *   relayout_run.c       all pieces, in chunks on threads
- *   bits_tile.c          tiles of elements below 8 bits, as bytes in a buffer; bits_run.c: one such tile
+ *   bits_tile.c          tiles of elements below 8 bits in buffers; bits_fit.c: which ones; bits_run.c: one such tile
  *   tile.c               one tile of a piece, directly or through a buffer for rows that are not line-aligned
  *   window.c             dst in windows, each copied in a buffer of its own
  *   part.c               parts of both sides in buffers of their own (part.h); part_side.c: one side
@@ -237,7 +237,7 @@ typedef struct tesela__piece {
 
 /* One side of a tile of elements below 8 bits: loops with their steps in memory, in bits, and in the buffer: in
  * bytes, one for each element; or in bits, if the tile is of blocks, whose rows begin at bytes. */
-enum { TESELA__BITS_LOOPS = 16, TESELA__BITS_ELEMENTS = 32 << 10 /* of a tile, most */ };
+enum { TESELA__BITS_LOOPS = 20, TESELA__BITS_ELEMENTS = 32 << 10 /* of a tile, most */ };
 typedef struct tesela__bits_loop {
   int64_t n, memory, buffer;
   int32_t cut; /* the number of the cut loop that it is: its last tile is shorter; or -1 */

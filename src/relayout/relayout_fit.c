@@ -304,7 +304,7 @@ static void set_most_packed(tesela__builder *b, int32_t m) {
 
 /* Blocks of bits with few elements on one side, dense with the other, as (8,1) packs of nibbles: weave their bytes. */
 static bool weaves_bits(const tesela__job *job, bool out) {
-  enum { MOST_STREAMS = 16 };
+  enum { MOST_STREAMS = 8 };
   const tesela__loop *a = &job->box->loop[job->a], *b = &job->box->loop[job->b];
   return out ? b->n <= MOST_STREAMS && a->ds * 8 == b->n * job->dst_bits
              : a->n <= MOST_STREAMS && b->ss * 8 == a->n * job->dst_bits;

@@ -63,6 +63,7 @@ static tesela__store store_of(const tesela__piece *piece, const unsigned char *d
   enum { LONG = 1024 };
   bool aligned = (uintptr_t)dst % TESELA__LINE == 0;
   if (!piece->stream) return TESELA__STORE_CACHED;
+  if (piece->bits_tile) return TESELA__STORE_STREAM;
   bool converts = piece->convert_fn && !piece->transpose_fn;
   bool whole = !piece->transpose_fn || piece->block * piece->width % TESELA__LINE == 0;
   if (whole && piece->lines && aligned) return TESELA__STORE_STREAM;
@@ -165,7 +166,7 @@ static void run_inner(const tesela__worker *outer, const tesela__piece *inner, u
 static void run_piece(plan_run *run, const tesela__piece *piece, int64_t first, int64_t end) {
   if (first >= end) return;
   tesela__worker w = {.plan = run->plan, .piece = piece, .run_inner = run_inner};
-  w.store = piece->bitwise || run->cached ? TESELA__STORE_CACHED : store_of(piece, run->dst + piece->dst);
+  w.store = run->cached ? TESELA__STORE_CACHED : store_of(piece, run->dst + piece->dst);
   if (w.store == TESELA__STORE_STAGED || piece->pack_pitch || piece->bits_tile)
     run_tiles_buffered(&w, run, first, end);
   else

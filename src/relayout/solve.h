@@ -109,15 +109,31 @@ typedef struct tesela__bits_fit {
   bool near;              /* runs of src have elements that are not in the tile */
   int64_t chunk[TESELA__MAX_LOOPS];
   int32_t n_cuts, cut[3]; /* loops of which the tile has a part */
-  bool blocks;            /* loops a and b, contiguous on src and on dst, are transposed as bits */
-  int32_t a, b;
+  bool blocks;            /* elements stay bits */
+  uint64_t of[2];         /* of blocks: the loops of the run of src, of that of dst */
 } tesela__bits_fit;
 
-/* Choose the tile. bits_tile.c */
+/* The run of a side: its loops in order, all but the last one whole. */
+typedef struct tesela__bits_run {
+  int32_t n, loop[TESELA__MAX_LOOPS];
+  int64_t unit
+      [TESELA__MAX_LOOPS]; /* elements from one value of a loop to the next, with those between near elements and padding */
+  int32_t next; /* the loop that lengthens it: its last one, if that is cut, or another; or -1 */
+  int64_t elements;
+} tesela__bits_run;
+
+void tesela__bits_find_run(const tesela__bits_fit *fit, bool src, tesela__bits_run *run);
+
+/* n elements and those that fill the last byte. */
+static inline int64_t tesela__bits_whole(const tesela__bits_fit *fit, int64_t n) {
+  return tesela__ceil_div(n * fit->bits, 8) * 8 / fit->bits;
+}
+
+/* Choose the tile. bits_fit.c */
 void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__job *job, int64_t most);
 /* The bits of dst that an element's loops cover without a gap, and these loops (bit i: loop i). */
 int64_t tesela__bits_row(const tesela__box *box, int32_t bits, uint64_t *loops);
-/* Set the sides of a tile and the box that moves it from one buffer to the other, in bits. */
+/* Set the sides of a tile and the box that moves it from one buffer to the other, in bits. bits_tile.c */
 void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesela__box *inner);
 
 typedef struct tesela__builder {

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bits_fit.c - choose a tile of elements below 8 bits that may begin at any bit; bits_tile.c says what is done with it.
+ *
+ * A tile consists of loops of the box, of some only a part. The run of a side is the loops that continue each other there, from an
+ * element on. The tile starts with one element and doubles the loop that lengthens the shorter of both runs.
+ *
+ *   4 bits, [300,620979] to {0,1}      128 x 256 elements: 256 runs of 128 become 128 runs of 256
+ *   1 bit, [5,5,1508,1828] to 3 0 2 1  runs of 512 along the last dim; 5 x 103 of the dims 1 and 2, which are a run of dst
+ *
+ * Tiles are of blocks, whose elements stay bits, if no loop is in the runs of both sides; else each element becomes a byte.
+ */
+#include "relayout/solve.h"
+
+enum { ENOUGH_ELEMENTS = 8192 }; /* of a tile, so that its own costs are small against theirs */
+
+/* ---- runs -------------------------------------------------------------------------------------------------- */
+
+/* The loop of the longest values that continues `step` bits of a side and is not in `seen`; or -1. */
+static int32_t continuing_loop(const tesela__box *box, bool src, uint64_t seen, int64_t step) {
+  int32_t found = -1;
+  for (int32_t i = 0; i < box->n_loops; i++) {
+    const tesela__loop *l = &box->loop[i];
+    if (seen >> i & 1 || (src ? l->ss : l->ds) != step) continue;
+    if (found < 0 || l->n > box->loop[found].n) found = i;
+  }
+  return found;
+}
+
+enum { NEAR_TIMES = 4 }; /* so many times as many elements are unpacked, at most */
+
+/* A loop whose elements are near each other in src, so that what is between them is unpacked, too; or -1. */
+static int32_t near_loop(const tesela__box *box, uint64_t seen, int64_t step) {
+  int32_t found = -1;
+  for (int32_t i = 0; i < box->n_loops; i++) {
+    const int64_t ss = box->loop[i].ss;
+    if (!(seen >> i & 1) && ss > step && ss <= NEAR_TIMES * step && (found < 0 || ss < box->loop[found].ss))
+      found = i;
+  }
+  return found;
+}
+
+void tesela__bits_find_run(const tesela__bits_fit *fit, bool src, tesela__bits_run *run) {
+  uint64_t seen = fit->of[src ? 1 : 0]; /* of blocks: the loops of the other side's run */
+  int64_t step = 1, between = 0;
+  run->n = 0;
+  run->elements = 1;
+  for (;;) {
+    if (!src && fit->padding && step == fit->row) run->elements = step += fit->padding;
+    int32_t i = run->next = continuing_loop(fit->box, src, seen, step * fit->bits);
+    if (i < 0 && src && fit->near && between == 0) {
+      i = run->next = near_loop(fit->box, seen, step * fit->bits);
+      if (i >= 0) between = fit->box->loop[i].ss / fit->bits - step;
+      step += between;
+    }
+    if (i < 0) return;
+    if (fit->blocks && fit->chunk[i] > 1 && !(fit->of[src ? 0 : 1] >> i & 1)) {
+      run->next = -1; /* the tile has that loop for itself */
+      return;
+    }
+    seen |= (uint64_t)1 << i;
+    if (fit->chunk[i] > 1) {
+      run->loop[run->n] = i;
+      run->unit[run->n++] = step;
+      run->elements = step * fit->chunk[i] - between;
+    }
+    if (fit->chunk[i] < fit->box->loop[i].n) return;
+    step *= fit->box->loop[i].n;
+  }
+}
+
+int64_t tesela__bits_row(const tesela__box *box, int32_t bits, uint64_t *loops) {
+  int64_t step = bits;
+  *loops = 0;
+  for (int32_t i; (i = continuing_loop(box, false, *loops, step)) >= 0; step *= box->loop[i].n)
+    *loops |= (uint64_t)1 << i;
+  return step;
+}
+
+/* ---- growth ------------------------------------------------------------------------------------------------ */
+
+/* Elements of the tile in a buffer: rows of blocks end at bytes. */
+static int64_t room_of(const tesela__bits_fit *fit) {
+  tesela__bits_run in, out;
+  int64_t elements = 1;
+  for (int32_t i = 0; i < fit->box->n_loops; i++) elements *= fit->chunk[i];
+  if (!fit->blocks) return elements;
+  tesela__bits_find_run(fit, true, &in);
+  tesela__bits_find_run(fit, false, &out);
+  return elements / in.elements / out.elements * tesela__bits_whole(fit, in.elements) *
+         tesela__bits_whole(fit, out.elements);
+}
+
+/* Set the part of a loop that is in the tile, if there is room and it grows. */
+static bool take(tesela__bits_fit *fit, int32_t i, int64_t chunk) {
+  const int64_t before = fit->chunk[i];
+  if (chunk <= before) return false;
+  fit->chunk[i] = chunk;
+  if (room_of(fit) <= fit->most) return true;
+  fit->chunk[i] = before;
+  return false;
+}
+
+/* Double the part of a loop that is in the tile, or take all of it, or as much as fits; false if it cannot grow. Of blocks it joins the run
+ * that it continues. */
+static bool lengthen(tesela__bits_fit *fit, int32_t i, const tesela__bits_run *in,
+                     const tesela__bits_run *out) {
+  if (i < 0) return false;
+  const uint64_t before[2] = {fit->of[0], fit->of[1]}, bit = (uint64_t)1 << i;
+  if (fit->blocks && i == in->next)
+    fit->of[0] |= bit;
+  else if (fit->blocks && i == out->next)
+    fit->of[1] |= bit;
+  const int64_t n = fit->box->loop[i].n, room = fit->most / (room_of(fit) / fit->chunk[i]);
+  if (take(fit, i, tesela__min(n, 2 * fit->chunk[i])) || take(fit, i, tesela__min(n, room))) return true;
+  fit->of[0] = before[0];
+  fit->of[1] = before[1];
+  return false;
+}
+
+/* The loop of the shortest steps that is not whole in the tile, or -1. */
+static int32_t any_loop(const tesela__bits_fit *fit) {
+  int32_t found = -1;
+  int64_t least = INT64_MAX;
+  for (int32_t i = 0; i < fit->box->n_loops; i++) {
+    const tesela__loop *l = &fit->box->loop[i];
+    if (l->ss <= 0 || l->ds <= 0 || fit->chunk[i] == l->n) continue;
+    const int64_t step =
+        fit->chunk[i] > 1 ? 0 : tesela__min(l->ss, l->ds); /* a loop that is begun is finished first */
+    if (step < least) least = step, found = i;
+  }
+  return found;
+}
+
+/* The elements of a tile of blocks that are contiguous on a side, whichever run has their loops. *next: the loop that continues them,
+ * or -1. */
+static int64_t contiguous(const tesela__bits_fit *fit, bool src, int32_t *next) {
+  uint64_t seen = 0;
+  int64_t elements = 1;
+  while ((*next = continuing_loop(fit->box, src, seen, elements * fit->bits)) >= 0) {
+    elements *= fit->chunk[*next];
+    if (fit->chunk[*next] < fit->box->loop[*next].n) break;
+    seen |= (uint64_t)1 << *next;
+  }
+  return elements;
+}
+
+/* Lengthen what is contiguous on both sides, then take other loops. */
+static void grow(tesela__bits_fit *fit) {
+  int32_t next[2] = {-1, -1};
+  for (bool grows = true; grows;) {
+    tesela__bits_run in, out;
+    tesela__bits_find_run(fit, true, &in);
+    tesela__bits_find_run(fit, false, &out);
+    int64_t n[2] = {in.elements, out.elements};
+    next[0] = in.next;
+    next[1] = out.next;
+    for (int32_t k = 0; k < 2 && fit->blocks; k++) n[k] = contiguous(fit, k == 0, &next[k]);
+    const int32_t first = n[0] <= n[1] ? 0 : 1; /* memory is read in longer runs than it is written */
+    grows = lengthen(fit, next[first], &in, &out) || lengthen(fit, next[1 - first], &in, &out);
+  }
+  if (next[0] >= 0 || next[1] >= 0) return;
+  for (bool grows = true; grows && room_of(fit) < ENOUGH_ELEMENTS;) {
+    const int32_t i = any_loop(fit);
+    grows = i >= 0 && (take(fit, i, tesela__min(fit->box->loop[i].n, 2 * fit->chunk[i])) ||
+                       take(fit, i, fit->box->loop[i].n));
+  }
+}
+
+/* Divide loops into equal parts; the last one of a run into whole lines of memory (of bytes: of the buffer) where these fit. */
+static void even_out(tesela__bits_fit *fit) {
+  tesela__bits_run run[2];
+  tesela__bits_find_run(fit, true, &run[0]);
+  tesela__bits_find_run(fit, false, &run[1]);
+  for (int32_t i = 0; i < fit->box->n_loops; i++) {
+    const int64_t n = fit->box->loop[i].n, chunk = fit->chunk[i],
+                  part = tesela__ceil_div(n, tesela__ceil_div(n, chunk));
+    int64_t line = fit->blocks ? 8 * TESELA__LINE / fit->bits : TESELA__LINE;
+    for (int k = 0; k < 2 && fit->blocks; k++)
+      if (run[k].n > 0 && run[k].loop[run[k].n - 1] == i)
+        line = line % run[k].unit[run[k].n - 1] == 0 ? line / run[k].unit[run[k].n - 1] : 1;
+    const int64_t lines = n >= 4 * chunk ? chunk / line * line : tesela__ceil_div(part, line) * line;
+    fit->chunk[i] = chunk >= line && 2 * lines < n && lines <= chunk ? lines : part;
+  }
+}
+
+/* ---- the tile ---------------------------------------------------------------------------------------------- */
+
+/* Is there a loop of near elements, and room in a tile for all before it? Then runs of src have elements between those of the tile, and the
+ * tile fewer. */
+static void find_near(tesela__bits_fit *fit) {
+  uint64_t seen = 0;
+  int64_t step = fit->bits;
+  const int64_t most = fit->most / NEAR_TIMES;
+  for (int32_t i; (i = continuing_loop(fit->box, true, seen, step)) >= 0; step *= fit->box->loop[i].n)
+    seen |= (uint64_t)1 << i;
+  fit->near = step / fit->bits <= most / NEAR_TIMES && near_loop(fit->box, seen, step) >= 0;
+  if (fit->near) fit->most = most;
+}
+
+/* The tile has whole rows before padding, and both buffers have room. */
+static void begin_padded(tesela__bits_fit *fit) {
+  uint64_t row;
+  tesela__bits_row(fit->box, fit->bits, &row);
+  fit->most = tesela__max(fit->most * fit->row / (fit->row + fit->padding), fit->row);
+  for (int32_t i = 0; i < fit->box->n_loops; i++)
+    if (row >> i & 1) fit->chunk[i] = fit->box->loop[i].n;
+}
+
+/* Bits of a row of blocks on a side, with those that follow it in memory and in the buffer. */
+static int64_t joined_bits(const tesela__bits_fit *fit, bool src) {
+  tesela__bits_run along, across;
+  tesela__bits_find_run(fit, src, &along);
+  tesela__bits_find_run(fit, !src, &across);
+  int64_t bits = along.elements * fit->bits;
+  if (bits % 8) return bits;
+  for (int32_t k = 0; k < along.n; k++)
+    if (fit->chunk[along.loop[k]] < fit->box->loop[along.loop[k]].n) return bits;
+  for (int32_t k = 0; k < across.n; k++) {
+    const tesela__loop *l = &fit->box->loop[across.loop[k]];
+    if ((src ? l->ss : l->ds) != bits) break;
+    bits *= fit->chunk[across.loop[k]];
+    if (fit->chunk[across.loop[k]] < l->n) break;
+  }
+  return bits;
+}
+
+/* Are rows of a side too short for blocks? Blocks of few elements are slow, unless their bytes are woven. */
+static bool has_short_rows(const tesela__bits_fit *fit, bool src) {
+  enum { LEAST_PART = 64, LEAST_ROW = 256, LEAST_BLOCK = 128, WOVEN = 8 };
+  tesela__bits_run run;
+  tesela__bits_find_run(fit, src, &run);
+  const int64_t n = run.elements, bits = n * fit->bits;
+  const bool woven = n <= WOVEN && (n & (n - 1)) == 0;
+  return (bits % 8 && bits < LEAST_PART) || joined_bits(fit, src) < LEAST_ROW ||
+         (!woven && n * 8 / fit->bits < LEAST_BLOCK);
+}
+
+/* Runs of different loops make blocks. */
+static bool fit_blocks(tesela__bits_fit *fit) {
+  const int32_t a = continuing_loop(fit->box, true, 0, fit->bits),
+                b = continuing_loop(fit->box, false, 0, fit->bits);
+  if (a < 0 || b < 0 || a == b || fit->padding || fit->box->loop[a].ds == fit->bits) return false;
+  const tesela__bits_fit before = *fit;
+  fit->blocks = true;
+  fit->most = fit->most * 8 / fit->bits;
+  grow(fit);
+  if (!has_short_rows(fit, true) && !has_short_rows(fit, false)) return true;
+  *fit = before;
+  return false;
+}
+
+void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__job *job, int64_t most) {
+  tesela__bits_run run;
+  *fit = (tesela__bits_fit){
+      .box = job->box, .bits = job->dst_bits, .most = most, .row = job->row, .padding = job->padding};
+  for (int32_t i = 0; i < job->box->n_loops; i++) fit->chunk[i] = 1;
+  if (!fit_blocks(fit)) {
+    find_near(fit);
+    if (fit->padding) begin_padded(fit);
+    grow(fit);
+  }
+  even_out(fit);
+  fit->elements = 1;
+  for (int32_t i = 0; i < job->box->n_loops; i++) fit->elements *= fit->chunk[i];
+  tesela__bits_find_run(fit, true, &run);
+  fit->in = fit->blocks ? joined_bits(fit, true) / fit->bits : run.elements;
+  tesela__bits_find_run(fit, false, &run);
+  fit->out = fit->blocks ? joined_bits(fit, false) / fit->bits : run.elements;
+}
