@@ -57,14 +57,14 @@ static void set_weave(tesela__gather_run *run) {
   if (run->streams < 2 || run->streams > GATHER_STREAMS) return;
   run->weave =
       (tesela__rows_fn *)tesela__kernel_find(run->weaves_out ? TESELA__K_INTERLEAVE : TESELA__K_DEINTERLEAVE,
-                                             run->plan->dst.bits / 8, run->streams, run->plan->isa)
+                                             run->bits / 8, run->streams, run->plan->isa)
           ->fn;
 }
 
 void tesela__gather_begin(tesela__gather_run *run, const tesela_plan *plan, const tesela__sums *sums,
-                          int32_t p, int32_t q) {
-  const int32_t bits = plan->dst.bits;
+                          int32_t p, int32_t q, int32_t bits) {
   run->plan = plan;
+  run->bits = bits;
   run->sums = sums;
   run->p = p;
   run->q = q;
@@ -178,7 +178,7 @@ static void weave_apart(const tesela__gather_run *run, int64_t n, unsigned char 
   enum { ROW = 256 };
   static const int64_t row[GATHER_STREAMS] = {0, ROW, 2 * ROW, 3 * ROW, 4 * ROW, 5 * ROW, 6 * ROW, 7 * ROW},
                        zero = 0;
-  const int64_t width = run->plan->dst.bits / 8, k = run->streams;
+  const int64_t width = run->bits / 8, k = run->streams;
   unsigned char rows[GATHER_STREAMS * ROW];
   for (int64_t e = 0; e < n; e += ROW / width) {
     const int64_t m = tesela__min(ROW / width, n - e);
@@ -200,7 +200,7 @@ static bool weave_run(const tesela__gather_run *run, const tesela__gather_tables
   const int32_t a = t->p.first[i], b = t->q.first[j], na = t->p.first[i + 1] - a, nb = t->q.first[j + 1] - b;
   const int64_t *p_src = t->p.src + a, *p_dst = t->p.dst + a, *q_src = t->q.src + b, *q_dst = t->q.dst + b;
   const int32_t few = run->weaves_out ? na : nb, many = run->weaves_out ? nb : na;
-  const int64_t all = (int64_t)run->streams * run->plan->dst.bits / 8;
+  const int64_t all = (int64_t)run->streams * run->bits / 8;
   if (few != run->streams || many < 2) return false;
   if ((run->weaves_out ? q_dst[1] - q_dst[0] : p_src[1] - p_src[0]) != all) return false;
   const int64_t pitch = constant_distance(run->weaves_out ? p_src : q_dst, few);
@@ -219,7 +219,7 @@ static bool weave_run(const tesela__gather_run *run, const tesela__gather_tables
 /* Entries of C at a time, to prefetch between them. */
 static int32_t entries_at_a_time(const tesela__gather_run *run, const tesela__gather_tables *t) {
   enum { BYTES = 2048, LEAST = 32, MOST = 128 };
-  const int64_t bytes = tesela__max(1, (int64_t)t->p.n * run->plan->dst.bits / 8);
+  const int64_t bytes = tesela__max(1, (int64_t)t->p.n * run->bits / 8);
   if (run->p != run->q) return LEAST;
   return (int32_t)tesela__max(LEAST, tesela__min(MOST, BYTES * t->p.n_runs / bytes));
 }
@@ -235,13 +235,16 @@ static void prefetch_share_of(tesela__gather_ahead *ahead) {
   }
 }
 
+int64_t tesela__gather_calls(const tesela__gather_run *run, const tesela__gather_tables *t) {
+  return (int64_t)t->p.n_runs * (run->p == run->q ? 1 : t->q.n_runs) *
+         tesela__ceil_div(t->n_others, entries_at_a_time(run, t));
+}
+
 void tesela__gather_copy(const tesela__gather_run *run, const tesela__gather_tables *t, unsigned char *dst,
                          int64_t dst_offset, const unsigned char *src, int64_t src_offset,
                          tesela__gather_ahead *ahead) {
   const bool rows = run->p == run->q;
   const int32_t many = entries_at_a_time(run, t);
-  const int64_t calls = (int64_t)t->p.n_runs * (rows ? 1 : t->q.n_runs) * tesela__ceil_div(t->n_others, many);
-  if (ahead) ahead->share = (int32_t)tesela__ceil_div(ahead->lines, calls);
   for (int32_t k = 0; k < t->n_others; k += many) {
     const int32_t n = (int32_t)tesela__min(many, t->n_others - k);
     const gather_place at = {dst, src, dst_offset, src_offset, t->other_dst + k, t->other_src + k, n};

@@ -85,7 +85,7 @@ static void fill_runs(const tesela__gather_run *run, tesela__gather_table *t, te
 /* The values of P or Q; runs are neighbours in dst, or in src. Runs that a weave takes go by constant strides on the other side, too. */
 static void fill_values(const tesela__gather_run *run, tesela__gather_table *t, int32_t c,
                         tesela__gather_range range) {
-  const int64_t width = run->plan->dst.bits / run->unit;
+  const int64_t width = run->bits / run->unit;
   const bool is_p = c == run->p, both = run->weave && is_p != run->weaves_out;
   const int64_t *near = is_p ? t->dst : t->src, *far = is_p ? t->src : t->dst;
   t->n = (int32_t)range.n;
