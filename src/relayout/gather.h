@@ -63,10 +63,12 @@ typedef struct tesela__gather_tables {
 /* Bytes of src that later blocks read, by address, to prefetch while blocks are copied: some lines at each call of a kernel. */
 typedef struct tesela__gather_ahead {
   int32_t n, at, share;
-  int64_t line, lines; /* lines of stretch `at` that are done; lines of all */
-  struct tesela__gather_stretch {
+  int32_t row;         /* of stretch `at` */
+  int64_t done, lines; /* bytes of that row that are done; lines of all stretches */
+  struct tesela__gather_stretch { /* `rows` of them, `pitch` bytes apart */
     const unsigned char *from;
-    int64_t bytes;
+    int32_t bytes, rows;
+    int64_t pitch;
   } stretch[TESELA__GATHER_AHEAD];
 } tesela__gather_ahead;
 

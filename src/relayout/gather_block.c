@@ -150,18 +150,37 @@ static void copy_run(const tesela__gather_run *run, const tesela__gather_tables 
   }
 }
 
+static void prefetch_share_of(tesela__gather_ahead *ahead) {
+  if (!ahead) return;
+  for (int32_t left = ahead->share; left > 0 && ahead->at < ahead->n;) {
+    const struct tesela__gather_stretch *s = &ahead->stretch[ahead->at];
+    const unsigned char *row = s->from + ahead->row * s->pitch;
+    const int64_t bytes = s->bytes + (int64_t)((uintptr_t)row % TESELA__LINE);
+    row -= (uintptr_t)row % TESELA__LINE;
+    for (; left > 0 && ahead->done < bytes; left--, ahead->done += TESELA__LINE)
+      __builtin_prefetch(row + ahead->done, 0, 2); /* not to L1, which the block uses */
+    if (ahead->done < bytes) return;
+    ahead->done = 0;
+    if (++ahead->row < s->rows) continue;
+    ahead->row = 0;
+    ahead->at++;
+  }
+}
+
 /* Transpose a run of P and one of Q at each entry. */
 static void transpose_run(const tesela__gather_run *run, const tesela__gather_tables *t, int32_t i, int32_t j,
-                          const gather_place *at) {
+                          const gather_place *at, tesela__gather_ahead *ahead) {
   const tesela__gather_table *p = &t->p, *q = &t->q;
   const int32_t end_a = p->first[i + 1], end_b = q->first[j + 1], block = run->transpose_block;
   for (int32_t k = 0; k < at->n; k++) {
     unsigned char *to = at->to + at->dst + at->other_dst[k];
     const unsigned char *from = at->from + at->src + at->other_src[k];
     for (int32_t b = q->first[j]; b < end_b; b += block)
-      for (int32_t a = p->first[i]; a < end_a; a += block)
+      for (int32_t a = p->first[i]; a < end_a; a += block) {
         run->transpose(to + p->dst[a], q->dst + b, from + q->src[b], p->src + a,
                        (int32_t)tesela__min(block, end_a - a), (int32_t)tesela__min(block, end_b - b), false);
+        prefetch_share_of(ahead);
+      }
   }
 }
 
@@ -216,26 +235,23 @@ static bool weave_run(const tesela__gather_run *run, const tesela__gather_tables
 
 /* ---- all of a block ---------------------------------------------------------------------------------------- */
 
-/* Entries of C at a time, to prefetch between them. */
+/* Entries of C at a time, to prefetch between them: rows of 2 KiB. */
 static int32_t entries_at_a_time(const tesela__gather_run *run, const tesela__gather_tables *t) {
-  enum { BYTES = 2048, LEAST = 32, MOST = 128 };
+  enum { BYTES = 2048, LEAST = 4, MOST = 128 };
   const int64_t bytes = tesela__max(1, (int64_t)t->p.n * run->bits / 8);
   if (run->p != run->q) return LEAST;
   return (int32_t)tesela__max(LEAST, tesela__min(MOST, BYTES * t->p.n_runs / bytes));
 }
 
-static void prefetch_share_of(tesela__gather_ahead *ahead) {
-  if (!ahead) return;
-  for (int32_t left = ahead->share; left > 0 && ahead->at < ahead->n; left--) {
-    const struct tesela__gather_stretch *s = &ahead->stretch[ahead->at];
-    __builtin_prefetch(s->from + ahead->line * TESELA__LINE, 0, 2); /* not to L1, which the block uses */
-    if (++ahead->line * TESELA__LINE < s->bytes) continue;
-    ahead->line = 0;
-    ahead->at++;
-  }
+static int64_t blocks_of(const tesela__gather_table *t, int32_t block) {
+  int64_t n = 0;
+  for (int32_t i = 0; i < t->n_runs; i++) n += tesela__ceil_div(t->first[i + 1] - t->first[i], block);
+  return n;
 }
 
 int64_t tesela__gather_calls(const tesela__gather_run *run, const tesela__gather_tables *t) {
+  if (run->p != run->q && !run->weave)
+    return blocks_of(&t->p, run->transpose_block) * blocks_of(&t->q, run->transpose_block) * t->n_others;
   return (int64_t)t->p.n_runs * (run->p == run->q ? 1 : t->q.n_runs) *
          tesela__ceil_div(t->n_others, entries_at_a_time(run, t));
 }
@@ -253,8 +269,8 @@ void tesela__gather_copy(const tesela__gather_run *run, const tesela__gather_tab
         if (rows)
           copy_run(run, t, i, at);
         else if (!run->weave || !weave_run(run, t, i, j, &at))
-          transpose_run(run, t, i, j, &at);
-        prefetch_share_of(ahead);
+          transpose_run(run, t, i, j, &at, ahead);
+        if (rows || run->weave) prefetch_share_of(ahead);
       }
   }
 }

@@ -157,8 +157,8 @@ static void run_stretch_group(stretches_worker *w, int64_t group, int64_t next) 
     if (!w->run->stream) range[c].to = range[c].x;
   }
   if (w->run->stream) fill_group(w, elements);
-  w->ahead.n = w->ahead.at = 0;
-  w->ahead.line = w->ahead.lines = 0;
+  w->ahead.n = w->ahead.at = w->ahead.row = 0;
+  w->ahead.done = w->ahead.lines = 0;
   if (next >= 0) prefetch_group(w, next);
   if (some) {
     tesela__passes_copy(&w->run->passes, &w->passes, w->run->stream ? w->stage : w->run->gather->dst,

@@ -159,10 +159,11 @@ int64_t tesela__passes_room(const tesela__stretches *s, const tesela__sums *sums
   return tesela__min(sums->extent[c], values) + 2 * (most - 1);
 }
 
-/* Bytes from row to row: an odd number of lines, so that rows are in different sets of the cache. */
+/* Bytes from row to row: lines; if they are several an odd number, so that rows are in different sets of the cache. */
 static int64_t pass_pitch(int64_t bytes) {
+  const int64_t lines = tesela__ceil_div(bytes, TESELA__LINE);
   if (bytes <= TESELA__LINE / 2) return tesela__ceil_div(bytes, 16) * 16;
-  return (tesela__ceil_div(bytes, TESELA__LINE) | 1) * TESELA__LINE;
+  return (lines < 8 ? lines : lines | 1) * TESELA__LINE;
 }
 
 int64_t tesela__passes_buffer(const tesela__stretch_pass *pass, int32_t n, int64_t width, const int64_t *room,

@@ -101,6 +101,7 @@ typedef struct tesela__src_order {
     int32_t c, before;          /* coordinate; its digit before this one, or -1 */
     int64_t step, span, stride; /* span: the step before, or the extent; stride: bytes */
     int64_t inner;              /* bytes of all values of the digits after it, if they are dense; else 0 */
+    bool near;                  /* its values are in the same lines, or in lines next to each other */
   } digit[TESELA_MAX_DIGITS];
 } tesela__src_order;
 

@@ -62,6 +62,16 @@ static bool pass_fits(const stretch_cut *cut, const tesela__stretch_pass *pass, 
          tesela__passes_buffer(pass, cut->sums->n, cut->width, room, stride) <= TESELA__GATHER_BUFFER;
 }
 
+/* Stretches of src in a group, about. */
+static int64_t group_reads(const stretch_cut *cut, const int64_t *room) {
+  int64_t step[TESELA_MAX_RANK] = {0}, n = 1;
+  for (int32_t i = 0; i < cut->s->src.n; i++)
+    if (!cut->s->src.digit[i].near) step[cut->s->src.digit[i].c] = cut->s->src.digit[i].step;
+  for (int32_t c = 0; c < cut->sums->n; c++)
+    if (step[c] > 0) n *= tesela__min(tesela__ceil_div(room[c], step[c]), TESELA__GATHER_AHEAD + 1);
+  return n;
+}
+
 static bool group_fits(const stretch_cut *cut) {
   const tesela__stretches *s = cut->s;
   int64_t room[TESELA_MAX_RANK];
@@ -69,7 +79,7 @@ static bool group_fits(const stretch_cut *cut) {
   for (int32_t c = 0; c < cut->sums->n; c++)
     room[c] = tesela__passes_room(s, cut->sums, c, s->block[c] * cut->group[c]);
   for (int32_t k = 0; k < s->n_passes && fits; k++) fits = pass_fits(cut, &s->pass[k], room);
-  return fits;
+  return fits && group_reads(cut, room) <= TESELA__GATHER_AHEAD;
 }
 
 /* ---- a stretch --------------------------------------------------------------------------------------------- */
@@ -237,7 +247,7 @@ static stretch_sizes sizes_of_stretches(uint64_t *random) {
 }
 
 /* Cut into stretches for the passes that are set. False: they do not suit. */
-static bool cut_stretches(const tesela_plan *plan, stretch_cut cut) {
+static bool cut_stretches(stretch_cut cut) {
   tesela__stretches *s = cut.s;
   const tesela__sums *sums = cut.sums;
   int32_t c;
@@ -251,10 +261,7 @@ static bool cut_stretches(const tesela_plan *plan, stretch_cut cut) {
   s->bytes = cut.bits / 8;
   if (s->bytes < cut.sizes.least || !tesela__passes_suit(s, sums)) return false;
   set_loops(&cut, c >= 0 && s->block[c] > sums->digit[sums->dst[c].first + cut.left[c] - 1].step ? c : -1);
-  if (tesela__src_order_set(&s->src, sums, plan->dst.bits))
-    set_stretch_groups(&cut);
-  else
-    s->src.n = 0;
+  set_stretch_groups(&cut);
   set_orders(s, sums);
   s->stage.n = sums->n;
   s->stage.n_digits = 0;
@@ -273,9 +280,10 @@ bool tesela__stretches_set(tesela__stretches *s, const tesela_plan *plan, const 
   cut.width = cut.bits / 8;
   cut.pads = padding > 0;
   if (stretch_padding(&cut) != padding) return false;
+  if (!tesela__src_order_set(&s->src, sums, plan->dst.bits)) s->src.n = 0;
   for (int one = 0; one < 2; one++) {
     tesela__passes_set(s, plan, sums, one);
-    if (cut_stretches(plan, cut)) return true;
+    if (cut_stretches(cut)) return true;
   }
   s->n_groups = 0;
   return false;
