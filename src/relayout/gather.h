@@ -10,7 +10,7 @@
 
 enum {
   TESELA__GATHER_STAGE = 64 << 10, /* bytes of a group of stretches, most */
-  TESELA__GATHER_BUFFER = 48 << 10, /* of a buffer between two passes, most */
+  TESELA__GATHER_BUFFER = 64 << 10, /* of a buffer between two passes, most */
   TESELA__GATHER_VALUES = 512,     /* of P and Q in a block, or runs of P, most */
   TESELA__GATHER_OTHERS = 512,     /* entries of C, most */
   TESELA__GATHER_AHEAD = 512       /* stretches that are prefetched together, most */

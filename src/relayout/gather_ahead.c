@@ -59,15 +59,17 @@ static void add_stretch(tesela__gather_ahead *ahead, const unsigned char *from, 
     ahead->stretch[ahead->n++] = (struct tesela__gather_stretch){from, (int32_t)bytes, 1, 0};
 }
 
-/* Repeat the last stretch `n` times. */
-static void repeat_stretch(tesela__gather_ahead *ahead, int64_t n, int64_t pitch) {
+/* Repeat the last stretch `n` times; false: it is repeated already. */
+static bool repeat_stretch(tesela__gather_ahead *ahead, int64_t n, int64_t pitch) {
   struct tesela__gather_stretch *last = &ahead->stretch[ahead->n - 1];
-  if (pitch <= last->bytes + AHEAD_GAP && n * pitch < AHEAD_LONGEST) {
+  if (last->rows > 1) return false;
+  if (pitch > 0 && pitch <= last->bytes + AHEAD_GAP && n * pitch < AHEAD_LONGEST) {
     last->bytes = (int32_t)((n - 1) * pitch + last->bytes);
   } else {
     last->rows = (int32_t)n;
     last->pitch = pitch;
   }
+  return true;
 }
 
 /* Are all values of the digits from i on left, apart from those of coordinate c? */
@@ -96,21 +98,18 @@ static void walk_ahead(ahead_walk *w, int32_t i, int64_t at) {
                   tesela__ceil_div(end - begin, d->step) * d->stride);
       break;
     }
-    if (dense && x == begin && next == begin + d->step) {
-      const int64_t n = (end - x) / d->step;
+    const int64_t whole = x == begin ? (end - x) / d->step : 0; /* values that read the same */
+    int64_t n = tesela__max(1, whole);
+    if (dense && whole > 0) {
       add_stretch(w->ahead, w->src + at + value * d->stride, n * d->stride);
-      x += n * d->step;
-      value += n;
-      continue;
+    } else {
+      const int32_t before = w->ahead->n;
+      w->left[d->c] = (tesela__gather_range){x - begin, next - x, 0};
+      walk_ahead(w, i + 1, at + value * d->stride);
+      if (n > 1 && (w->ahead->n != before + 1 || !repeat_stretch(w->ahead, n, d->stride))) n = 1;
     }
-    const int32_t before = w->ahead->n;
-    w->left[d->c] = (tesela__gather_range){x - begin, next - x, 0};
-    walk_ahead(w, i + 1, at + value * d->stride);
-    x = next;
-    value++;
-    if (d->step > 1 || end - x < 2 || w->ahead->n != before + 1) continue;
-    repeat_stretch(w->ahead, end - x + 1, d->stride); /* all values read the same */
-    break;
+    x = n > 1 ? x + n * d->step : next;
+    value += n;
   }
   w->left[d->c] = all;
 }

@@ -59,25 +59,44 @@ static bool values_of_group(const tesela_plan *plan, const int64_t *first, tesel
   return some;
 }
 
-/* Where a stretch of a group is. */
+/* A stretch of a group, by its steps in the loops from those where the group begins. */
 typedef struct stretch_place {
-  int64_t dst, stage, bytes;
+  int64_t dst, stage, bytes, step[TESELA_MAX_DIGITS + 1];
 } stretch_place;
 
-/* False: the group is not full, and does not have it. */
-static bool stretch_place_of(const tesela_plan *plan, const int64_t *first, int64_t k, stretch_place *place) {
+static void set_stretch_bytes(const tesela__stretches *s, const int64_t *first, stretch_place *place) {
+  const bool is_part = s->part >= 0 && first[s->part] + place->step[s->part] == s->loop[s->part].n - 1;
+  place->bytes = is_part ? s->part_bytes : s->bytes;
+}
+
+static void first_stretch(const tesela_plan *plan, const int64_t *first, stretch_place *place) {
   const tesela__stretches *s = &plan->stretches;
-  *place = (stretch_place){plan->sums_dst / 8, 0, s->bytes};
-  for (int32_t i = s->n_loops - 1; i >= 0; i--) {
-    const struct tesela__stretch_loop *l = &s->loop[s->order[i]];
-    const int64_t step = k % l->group;
-    k /= l->group;
-    if (first[s->order[i]] + step >= l->n) return false;
-    place->dst += (first[s->order[i]] + step) * l->stride;
-    place->stage += step * l->pitch;
-    if (s->order[i] == s->part && first[s->part] + step == l->n - 1) place->bytes = s->part_bytes;
+  place->dst = plan->sums_dst / 8;
+  place->stage = 0;
+  for (int32_t i = 0; i < s->n_loops; i++) {
+    place->dst += first[i] * s->loop[i].stride;
+    place->step[i] = 0;
   }
-  return true;
+  set_stretch_bytes(s, first, place);
+}
+
+/* The next one in the order of dst; false: there is none. */
+static bool next_stretch(const tesela_plan *plan, const int64_t *first, stretch_place *place) {
+  const tesela__stretches *s = &plan->stretches;
+  for (int32_t k = s->n_loops - 1; k >= 0; k--) {
+    const int32_t i = s->order[k];
+    const struct tesela__stretch_loop *l = &s->loop[i];
+    const int64_t step = place->step[i] + 1;
+    const bool goes_on = step < l->group && first[i] + step < l->n;
+    const int64_t by = goes_on ? 1 : 1 - step;
+    place->step[i] += by;
+    place->dst += by * l->stride;
+    place->stage += by * l->pitch;
+    if (!goes_on) continue;
+    set_stretch_bytes(s, first, place);
+    return true;
+  }
+  return false;
 }
 
 /* ---- writing ----------------------------------------------------------------------------------------------- */
@@ -128,9 +147,9 @@ static void fill_group(stretches_worker *w, int64_t elements) {
   const tesela__stretches *s = &plan->stretches;
   stretch_place place;
   if (elements * (plan->dst.bits / 8) == s->n * s->bytes) return;
-  for (int64_t k = 0; k < s->n; k++)
-    if (stretch_place_of(plan, w->first, k, &place))
-      tesela__fill_row(w->stage + place.stage, place.bytes, plan->fill_pattern);
+  first_stretch(plan, w->first, &place);
+  do tesela__fill_row(w->stage + place.stage, place.bytes, plan->fill_pattern);
+  while (next_stretch(plan, w->first, &place));
 }
 
 static void prefetch_group(stretches_worker *w, int64_t group) {
@@ -165,8 +184,10 @@ static void run_stretch_group(stretches_worker *w, int64_t group, int64_t next) 
                         w->run->stream ? 0 : plan->sums_dst / 8, w->run->gather->src, plan->sums_src / 8, range,
                         &w->ahead);
   }
-  for (int64_t k = 0; k < s->n && w->run->stream; k++)
-    if (stretch_place_of(plan, w->first, k, &place)) write_stretch(w, &place);
+  if (!w->run->stream) return;
+  first_stretch(plan, w->first, &place);
+  do write_stretch(w, &place);
+  while (next_stretch(plan, w->first, &place));
 }
 
 static void run_groups(void *data, int32_t chunk) {

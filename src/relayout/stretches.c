@@ -172,7 +172,7 @@ static void set_stretch_groups(stretch_cut *cut) {
     int64_t most = tesela__min(s->loop[k].n, now * room),
             n = wanted_values(block, d->span, block * most) / block;
     for (cut->group[d->c] = tesela__min(n, most); cut->group[d->c] > now && !group_fits(cut);)
-      cut->group[d->c] /= 2;
+      cut->group[d->c] -= tesela__max(1, cut->group[d->c] / 8);
     cut->group[d->c] = tesela__max(now, cut->group[d->c]);
     s->loop[k].group = cut->group[d->c];
   }
