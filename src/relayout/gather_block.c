@@ -13,7 +13,10 @@
  */
 #include "relayout/gather.h"
 
-enum { GATHER_STREAMS = 8 }; /* most that are interleaved */
+enum {
+  GATHER_STREAMS = 8, /* most that are interleaved */
+  GATHER_WOVEN = 32   /* bytes of each, least */
+};
 
 /* ---- what is the same for all blocks ----------------------------------------------------------------------- */
 
@@ -54,7 +57,9 @@ static void set_weave(tesela__gather_run *run) {
   const int64_t in = gather_last_values(sums, sums->src[run->q], run->q);
   run->weaves_out = out <= in;
   run->streams = (int32_t)tesela__min(tesela__min(out, in), GATHER_STREAMS + 1);
-  if (run->streams < 2 || run->streams > GATHER_STREAMS) return;
+  const int64_t many = run->weaves_out ? gather_last_values(sums, sums->dst[run->q], run->q)
+                                       : gather_last_values(sums, sums->src[run->p], run->p);
+  if (run->streams < 2 || run->streams > GATHER_STREAMS || many * run->bits / 8 < GATHER_WOVEN) return;
   run->weave =
       (tesela__rows_fn *)tesela__kernel_find(run->weaves_out ? TESELA__K_INTERLEAVE : TESELA__K_DEINTERLEAVE,
                                              run->bits / 8, run->streams, run->plan->isa)

@@ -68,7 +68,7 @@ static pass_side find_pass_side(const tesela_plan *plan, const tesela__sums *sum
                 pass_has_whole_runs(sums, &side);
   if (dst && !plan->stretches.staged) side.widens = side.widens && sums->extent[side.near] % side.run == 0;
   const bool weaves = side.next >= 0 && side.run > 1 && side.run <= PASS_STREAMS;
-  if (bytes < PASS_RUN && weaves && side.next_run * bits / 8 >= PASS_WOVEN)
+  if (weaves && side.next_run * bits / 8 >= PASS_WOVEN)
     side.way = PASS_WEAVE;
   else if (bytes < PASS_RUN && side.widens)
     side.way = PASS_WIDEN;
@@ -76,11 +76,12 @@ static pass_side find_pass_side(const tesela_plan *plan, const tesela__sums *sum
   return side;
 }
 
-/* Widen the runs of a side if that saves the transpose. */
-static void suit_pass_side(pass_side *side, const pass_side *other) {
-  if (side->minor == other->minor || side->way != PASS_WEAVE || !side->widens || side->near != other->minor)
-    return;
-  side->way = PASS_WIDEN;
+/* Do not interleave the runs of a side if other ways save the transpose. */
+static void suit_pass_side(pass_side *side, const pass_side *other, int64_t bits) {
+  const bool whole = side->run * bits / 8 >= PASS_RUN;
+  if (side->minor == other->minor || side->way != PASS_WEAVE || side->near != other->minor) return;
+  if (!whole && !side->widens) return;
+  side->way = whole ? PASS_ROWS : PASS_WIDEN;
   side->minor = side->near;
 }
 
@@ -120,8 +121,8 @@ void tesela__passes_set(tesela__stretches *s, const tesela_plan *plan, const tes
   set_one_pass(s, p, p);
   if (!tesela__gather_transposes(plan, sums)) return;
   pass_side src = find_pass_side(plan, sums, false), dst = find_pass_side(plan, sums, true);
-  suit_pass_side(&src, &dst);
-  suit_pass_side(&dst, &src);
+  suit_pass_side(&src, &dst, plan->dst.bits);
+  suit_pass_side(&dst, &src, plan->dst.bits);
   const bool same = src.minor == dst.minor;
   const bool rows = src.way == PASS_ROWS && dst.way == PASS_ROWS;
   if (one || (same && rows)) {
