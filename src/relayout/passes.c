@@ -14,7 +14,8 @@
 enum {
   PASS_RUN = 16,    /* bytes of a run that is copied at good speed */
   PASS_BLOCK = 128, /* of a run that is transposed so */
-  PASS_WOVEN = 32,  /* bytes of each stream, if runs are interleaved */
+  PASS_WOVEN = 32,  /* bytes of each stream, if runs are interleaved, */
+  PASS_APART = 128, /* and if that is a pass of its own */
   PASS_STREAMS = 8, /* most that are interleaved */
   PASS_WIDE = 16    /* bytes of a run that can be one element, most */
 };
@@ -109,6 +110,11 @@ static bool is_short_in_pass(const pass_side *side, int64_t extent, int64_t bits
   return side->way != PASS_ROWS || (side->run < extent && side->run * bits / 8 < PASS_BLOCK);
 }
 
+/* Are runs interleaved so that this is not worth a pass of its own? */
+static bool is_woven_shortly(const pass_side *side, int64_t bits) {
+  return side->way == PASS_WEAVE && side->next_run * bits / 8 < PASS_APART;
+}
+
 static void set_one_pass(tesela__stretches *s, int32_t p, int32_t q) {
   s->n_passes = 0;
   s->aligned = -1;
@@ -125,7 +131,8 @@ void tesela__passes_set(tesela__stretches *s, const tesela_plan *plan, const tes
   suit_pass_side(&dst, &src, plan->dst.bits);
   const bool same = src.minor == dst.minor;
   const bool rows = src.way == PASS_ROWS && dst.way == PASS_ROWS;
-  if (one || (same && rows)) {
+  const bool shortly = is_woven_shortly(&src, plan->dst.bits) || is_woven_shortly(&dst, plan->dst.bits);
+  if (one || (same && (rows || shortly))) {
     set_one_pass(s, dst.near, src.near);
     return;
   }
