@@ -9,11 +9,11 @@
 #include "relayout/tile.h"
 
 enum {
-  TESELA__GATHER_STAGE = 64 << 10, /* bytes of a group of stretches, most */
+  TESELA__GATHER_STAGE = 64 << 10,  /* bytes of a group of stretches, most */
   TESELA__GATHER_BUFFER = 64 << 10, /* of a buffer between two passes, most */
-  TESELA__GATHER_VALUES = 512,     /* of P and Q in a block, or runs of P, most */
-  TESELA__GATHER_OTHERS = 512,     /* entries of C, most */
-  TESELA__GATHER_AHEAD = 512       /* stretches that are prefetched together, most */
+  TESELA__GATHER_VALUES = 512,      /* of P and Q in a block, or runs of P, most */
+  TESELA__GATHER_OTHERS = 512,      /* entries of C, most */
+  TESELA__GATHER_AHEAD = 512        /* stretches that are prefetched together, most */
 };
 
 /* What is the same for all blocks. P: the coordinate whose neighbours are next to each other in dst; Q: those in src. */
@@ -63,8 +63,8 @@ typedef struct tesela__gather_tables {
 /* Bytes of src that later blocks read, by address, to prefetch while blocks are copied: some lines at each call of a kernel. */
 typedef struct tesela__gather_ahead {
   int32_t n, at, share;
-  int32_t row;         /* of stretch `at` */
-  int64_t done, lines; /* bytes of that row that are done; lines of all stretches */
+  int32_t row;                    /* of stretch `at` */
+  int64_t done, lines;            /* bytes of that row that are done; lines of all stretches */
   struct tesela__gather_stretch { /* `rows` of them, `pitch` bytes apart */
     const unsigned char *from;
     int32_t bytes, rows;
@@ -108,8 +108,8 @@ void tesela__gather_copy(const tesela__gather_run *run, const tesela__gather_tab
 typedef struct tesela__gather_passes {
   tesela__gather_run run[TESELA__MAX_PASSES];
   tesela__sums sums[TESELA__MAX_PASSES];
-  int64_t bytes[TESELA__MAX_PASSES];  /* of the buffers that they write */
-  int64_t stride[TESELA_MAX_RANK];    /* bytes, of the first one */
+  int64_t bytes[TESELA__MAX_PASSES]; /* of the buffers that they write */
+  int64_t stride[TESELA_MAX_RANK];   /* bytes, of the first one */
 } tesela__gather_passes;
 
 typedef struct tesela__passes_worker {

@@ -248,7 +248,7 @@ static int32_t entries_at_a_time(const tesela__gather_run *run, const tesela__ga
   return (int32_t)tesela__max(LEAST, tesela__min(MOST, BYTES * t->p.n_runs / bytes));
 }
 
-static int64_t blocks_of(const tesela__gather_table *t, int32_t block) {
+static int64_t transpose_blocks(const tesela__gather_table *t, int32_t block) {
   int64_t n = 0;
   for (int32_t i = 0; i < t->n_runs; i++) n += tesela__ceil_div(t->first[i + 1] - t->first[i], block);
   return n;
@@ -256,7 +256,8 @@ static int64_t blocks_of(const tesela__gather_table *t, int32_t block) {
 
 int64_t tesela__gather_calls(const tesela__gather_run *run, const tesela__gather_tables *t) {
   if (run->p != run->q && !run->weave)
-    return blocks_of(&t->p, run->transpose_block) * blocks_of(&t->q, run->transpose_block) * t->n_others;
+    return transpose_blocks(&t->p, run->transpose_block) * transpose_blocks(&t->q, run->transpose_block) *
+           t->n_others;
   return (int64_t)t->p.n_runs * (run->p == run->q ? 1 : t->q.n_runs) *
          tesela__ceil_div(t->n_others, entries_at_a_time(run, t));
 }

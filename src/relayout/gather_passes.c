@@ -57,8 +57,7 @@ static tesela__gather_range range_of_pass(const tesela_plan *plan, int32_t k, in
   const tesela__stretches *s = &plan->stretches;
   const int64_t unit = s->pass[k].wide == c ? s->pass[k].unit : 1, align = s->aligned == c ? s->align : 1;
   const int64_t begin = range.x - range.x % align;
-  const int64_t end =
-      tesela__min(plan->sums.extent[c], tesela__ceil_div(range.x + range.n, align) * align);
+  const int64_t end = tesela__min(plan->sums.extent[c], tesela__ceil_div(range.x + range.n, align) * align);
   if (k + 1 < s->n_passes)
     range = (tesela__gather_range){k == 0 ? begin : 0, end - begin, 0};
   else if (k > 0)
@@ -74,7 +73,7 @@ static int64_t largest(const int64_t *value, int32_t n) {
   return most;
 }
 
-/* Does the first pass read behind the last element of src, within the last run of wide elements? */
+/* Does the first pass read after the last element of src, within the last run of wide elements? */
 static bool reads_too_far(const tesela__gather_passes *g, const tesela__gather_tables *t) {
   const tesela_plan *plan = g->run[0].plan;
   int64_t end = plan->dst.bits / 8, stride, left; /* of the element whose values are all the last ones */
@@ -121,8 +120,7 @@ static bool begin_first_pass(const tesela__gather_passes *g, tesela__passes_work
   if (whole > 0) tesela__gather_fill(&g->run[0], &w->tables[0], r);
   for (int32_t c = 0; c < plan->sums.n; c++)
     if (c == pass->wide)
-      r[c] = (tesela__gather_range){r[c].x * pass->unit,
-                                    range[c].x + range[c].n - r[c].x * pass->unit, 0};
+      r[c] = (tesela__gather_range){r[c].x * pass->unit, range[c].x + range[c].n - r[c].x * pass->unit, 0};
   copy_last_values(g, w->buffer[0], src, r, pass->wide, x);
   return whole > 0;
 }

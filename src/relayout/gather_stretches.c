@@ -11,7 +11,7 @@
 typedef struct stretches_run {
   tesela__gather_passes passes;
   tesela__gather_run *gather; /* the first of them */
-  tesela__stream_fn *stream; /* NULL: to dst directly */
+  tesela__stream_fn *stream;  /* NULL: to dst directly */
   int32_t threads;
 } stretches_run;
 
@@ -80,7 +80,7 @@ static void first_stretch(const tesela_plan *plan, const int64_t *first, stretch
   set_stretch_bytes(s, first, place);
 }
 
-/* The next one in the order of dst; false: there is none. */
+/* The next one in the order of dst; false: it was the last. */
 static bool next_stretch(const tesela_plan *plan, const int64_t *first, stretch_place *place) {
   const tesela__stretches *s = &plan->stretches;
   for (int32_t k = s->n_loops - 1; k >= 0; k--) {
@@ -181,8 +181,8 @@ static void run_stretch_group(stretches_worker *w, int64_t group, int64_t next) 
   if (next >= 0) prefetch_group(w, next);
   if (some) {
     tesela__passes_copy(&w->run->passes, &w->passes, w->run->stream ? w->stage : w->run->gather->dst,
-                        w->run->stream ? 0 : plan->sums_dst / 8, w->run->gather->src, plan->sums_src / 8, range,
-                        &w->ahead);
+                        w->run->stream ? 0 : plan->sums_dst / 8, w->run->gather->src, plan->sums_src / 8,
+                        range, &w->ahead);
   }
   if (!w->run->stream) return;
   first_stretch(plan, w->first, &place);

@@ -17,8 +17,9 @@ typedef struct sum_walk {
   const tesela__sums *sums;
   tesela__sum_digits digits;
   int64_t unit, x, at, stride, left; /* left: values at this stride */
-  int64_t step, jump; /* values of the last digit, if there are several; from its last value to the next first one, */
-  int64_t until;      /* up to this value, where a digit before these two grows */
+  int64_t step,
+      jump; /* values of the last digit, if there are several; from its last value to the next first one, */
+  int64_t until; /* up to this value, where a digit before these two grows */
 } sum_walk;
 
 static void jump_walk(sum_walk *w) {
