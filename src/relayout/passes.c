@@ -13,7 +13,7 @@
 
 enum {
   PASS_RUN = 16,    /* bytes of a run that is copied at good speed */
-  PASS_BLOCK = 128, /* of a run that is transposed so */
+  PASS_BLOCK = 48,  /* of a run that is transposed so */
   PASS_WOVEN = 32,  /* bytes of each stream, if runs are interleaved, */
   PASS_APART = 128, /* and if that is a pass of its own */
   PASS_STREAMS = 8, /* most that are interleaved */
