@@ -29,7 +29,7 @@
 extern "C" {
 #endif
 
-#define TESELA_PLAN_STACK (128 << 10) ///< most bytes of stack that tesela_plan_run uses in a thread
+#define TESELA_PLAN_STACK (384 << 10) ///< most bytes of stack that tesela_plan_run uses in a thread
 
 /// How to copy a tensor from one layout to another. Opaque; owns memory.
 typedef struct tesela_plan tesela_plan;

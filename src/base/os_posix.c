@@ -30,7 +30,7 @@
 
 enum {
   MOST_THREADS = 1023,    /* most threads to start: with the caller, one for each of 1024 chunks */
-  THREAD_STACK = 1 << 20, /* TESELA_PLAN_STACK, and room for the C library and for instrumented builds */
+  THREAD_STACK = 2 << 20, /* TESELA_PLAN_STACK, and room for the C library and for instrumented builds */
   GUESSED_CACHE = 16 << 20
 };
 

@@ -7,14 +7,26 @@
  */
 #include "kernels/rows.h"
 
+/* Rows of the same few bytes: a move of a constant size. */
+#define COPY_ALL(bytes) \
+  for (int64_t i = 0; i < count; i++) memcpy(dst + dst_off[i], src + src_off[i], bytes)
+
 void tesela__k_copy_c(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
                       const unsigned char *src, const int64_t *src_off, int64_t count) {
   size_t n = (size_t)rows->n;
-  if (n <= 64)
+  if (n == 4)
+    COPY_ALL(4);
+  else if (n == 8)
+    COPY_ALL(8);
+  else if (n == 16)
+    COPY_ALL(16);
+  else if (n <= 64)
     for (int64_t i = 0; i < count; i++) tesela__copy_short(dst + dst_off[i], src + src_off[i], n);
   else
     for (int64_t i = 0; i < count; i++) memcpy(dst + dst_off[i], src + src_off[i], n);
 }
+
+#undef COPY_ALL
 
 void tesela__k_stream_c(unsigned char *dst, const unsigned char *src, int64_t lines) {
   memcpy(dst, src, (size_t)lines * 64);

@@ -9,10 +9,11 @@
 #include "relayout/tile.h"
 
 enum {
-  TESELA__GATHER_STAGE = 64 << 10, /* bytes of a group of stretches, most */
-  TESELA__GATHER_VALUES = 512,     /* of P and Q in a block, or runs of P, most */
-  TESELA__GATHER_OTHERS = 512,     /* entries of C, most */
-  TESELA__GATHER_AHEAD = 512       /* stretches that are prefetched together, most */
+  TESELA__GATHER_STAGE = 64 << 10,  /* bytes of a group of stretches, most */
+  TESELA__GATHER_BUFFER = 64 << 10, /* of a buffer between two passes, most */
+  TESELA__GATHER_VALUES = 512,      /* of P and Q in a block, or runs of P, most */
+  TESELA__GATHER_OTHERS = 512,      /* entries of C, most */
+  TESELA__GATHER_AHEAD = 512        /* stretches that are prefetched together, most */
 };
 
 /* What is the same for all blocks. P: the coordinate whose neighbours are next to each other in dst; Q: those in src. */
@@ -22,6 +23,7 @@ typedef struct tesela__gather_run {
   unsigned char *dst;
   const unsigned char *src;
   const tesela_run_options *options;
+  int32_t bits; /* of an element */
   int32_t p, q; /* equal: rows */
   tesela__mover mover;
   tesela__rows_fn *copy, *strided, *weave; /* weave: of runs of `streams` values, or NULL */
@@ -61,10 +63,12 @@ typedef struct tesela__gather_tables {
 /* Bytes of src that later blocks read, by address, to prefetch while blocks are copied: some lines at each call of a kernel. */
 typedef struct tesela__gather_ahead {
   int32_t n, at, share;
-  int64_t line, lines; /* lines of stretch `at` that are done; lines of all */
-  struct tesela__gather_stretch {
+  int32_t row;                    /* of stretch `at` */
+  int64_t done, lines;            /* bytes of that row that are done; lines of all stretches */
+  struct tesela__gather_stretch { /* `rows` of them, `pitch` bytes apart */
     const unsigned char *from;
-    int64_t bytes;
+    int32_t bytes, rows;
+    int64_t pitch;
   } stretch[TESELA__GATHER_AHEAD];
 } tesela__gather_ahead;
 
@@ -77,9 +81,9 @@ int32_t tesela__gather_nearest(const tesela__sums *sums, const tesela__sum_digit
 /* Can blocks be transposed, so that P and Q may differ? */
 bool tesela__gather_transposes(const tesela_plan *plan, const tesela__sums *sums);
 
-/* Set up a run of these sums, with P and Q as given. */
+/* Set up a run of these sums, with P and Q as given; elements of `bits` bits. */
 void tesela__gather_begin(tesela__gather_run *run, const tesela_plan *plan, const tesela__sums *sums,
-                          int32_t p, int32_t q);
+                          int32_t p, int32_t q, int32_t bits);
 
 /* Most runs that `n` values of a coordinate have. */
 int64_t tesela__gather_most_runs(const tesela__sums *sums, int32_t c, int64_t n);
@@ -91,10 +95,48 @@ void tesela__gather_empty(tesela__gather_tables *t);
 void tesela__gather_fill(const tesela__gather_run *run, tesela__gather_tables *t,
                          const tesela__gather_range *range);
 
-/* Copy it. `dst`, `src`: bases of the sums of its tables, in units from the pointers. `ahead`: to prefetch meanwhile. */
+/* How often the copy of a block calls a kernel, about. */
+int64_t tesela__gather_calls(const tesela__gather_run *run, const tesela__gather_tables *t);
+
+/* Copy it. `dst`, `src`: bases of the sums of its tables, in units from the pointers. `ahead`: to prefetch meanwhile, a share at each
+ * call. */
 void tesela__gather_copy(const tesela__gather_run *run, const tesela__gather_tables *t, unsigned char *dst,
                          int64_t dst_offset, const unsigned char *src, int64_t src_offset,
                          tesela__gather_ahead *ahead);
+
+/* The passes of a run, and what a thread needs for them. */
+typedef struct tesela__gather_passes {
+  tesela__gather_run run[TESELA__MAX_PASSES];
+  tesela__sums sums[TESELA__MAX_PASSES];
+  int64_t bytes[TESELA__MAX_PASSES]; /* of the buffers that they write */
+  int64_t stride[TESELA_MAX_RANK];   /* bytes, of the first one */
+} tesela__gather_passes;
+
+typedef struct tesela__passes_worker {
+  tesela__gather_tables tables[TESELA__MAX_PASSES];
+  alignas(TESELA__LINE) unsigned char buffer[2][TESELA__GATHER_BUFFER];
+} tesela__passes_worker;
+
+/* Choose the passes of stretches, or with `one` a single one. passes.c */
+void tesela__passes_set(tesela__stretches *s, const tesela_plan *plan, const tesela__sums *sums, bool one);
+
+/* Do they suit the stretches that were cut since? */
+bool tesela__passes_suit(const tesela__stretches *s, const tesela__sums *sums);
+
+/* Most values of a coordinate that a pass moves, if a group has `values`. */
+int64_t tesela__passes_room(const tesela__stretches *s, const tesela__sums *sums, int32_t c, int64_t values);
+
+/* Bytes of the buffer that a pass writes, with room for so many values of each of n coordinates; their strides in bytes. */
+int64_t tesela__passes_buffer(const tesela__stretch_pass *pass, int32_t n, int64_t width, const int64_t *room,
+                              int64_t *stride);
+
+/* Set up the passes of a plan's stretches. gather_passes.c */
+void tesela__passes_begin(tesela__gather_passes *g, const tesela_plan *plan);
+
+/* Copy the values `range` of each coordinate, in all passes; offsets in bytes. */
+void tesela__passes_copy(const tesela__gather_passes *g, tesela__passes_worker *w, unsigned char *dst,
+                         int64_t dst_offset, const unsigned char *src, int64_t src_offset,
+                         const tesela__gather_range *range, tesela__gather_ahead *ahead);
 
 /* Count elements that were copied, and report; *last: bytes at the last report. False: stop. */
 bool tesela__gather_goes_on(tesela__gather_run *run, int64_t elements, int64_t *last);

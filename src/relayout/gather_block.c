@@ -13,7 +13,10 @@
  */
 #include "relayout/gather.h"
 
-enum { GATHER_STREAMS = 8 }; /* most that are interleaved */
+enum {
+  GATHER_STREAMS = 8, /* most that are interleaved */
+  GATHER_WOVEN = 32   /* bytes of each, least */
+};
 
 /* ---- what is the same for all blocks ----------------------------------------------------------------------- */
 
@@ -54,17 +57,19 @@ static void set_weave(tesela__gather_run *run) {
   const int64_t in = gather_last_values(sums, sums->src[run->q], run->q);
   run->weaves_out = out <= in;
   run->streams = (int32_t)tesela__min(tesela__min(out, in), GATHER_STREAMS + 1);
-  if (run->streams < 2 || run->streams > GATHER_STREAMS) return;
+  const int64_t many = run->weaves_out ? gather_last_values(sums, sums->dst[run->q], run->q)
+                                       : gather_last_values(sums, sums->src[run->p], run->p);
+  if (run->streams < 2 || run->streams > GATHER_STREAMS || many * run->bits / 8 < GATHER_WOVEN) return;
   run->weave =
       (tesela__rows_fn *)tesela__kernel_find(run->weaves_out ? TESELA__K_INTERLEAVE : TESELA__K_DEINTERLEAVE,
-                                             run->plan->dst.bits / 8, run->streams, run->plan->isa)
+                                             run->bits / 8, run->streams, run->plan->isa)
           ->fn;
 }
 
 void tesela__gather_begin(tesela__gather_run *run, const tesela_plan *plan, const tesela__sums *sums,
-                          int32_t p, int32_t q) {
-  const int32_t bits = plan->dst.bits;
+                          int32_t p, int32_t q, int32_t bits) {
   run->plan = plan;
+  run->bits = bits;
   run->sums = sums;
   run->p = p;
   run->q = q;
@@ -150,18 +155,37 @@ static void copy_run(const tesela__gather_run *run, const tesela__gather_tables 
   }
 }
 
+static void prefetch_share_of(tesela__gather_ahead *ahead) {
+  if (!ahead) return;
+  for (int32_t left = ahead->share; left > 0 && ahead->at < ahead->n;) {
+    const struct tesela__gather_stretch *s = &ahead->stretch[ahead->at];
+    const unsigned char *row = s->from + ahead->row * s->pitch;
+    const int64_t bytes = s->bytes + (int64_t)((uintptr_t)row % TESELA__LINE);
+    row -= (uintptr_t)row % TESELA__LINE;
+    for (; left > 0 && ahead->done < bytes; left--, ahead->done += TESELA__LINE)
+      __builtin_prefetch(row + ahead->done, 0, 2); /* not to L1, which the block uses */
+    if (ahead->done < bytes) return;
+    ahead->done = 0;
+    if (++ahead->row < s->rows) continue;
+    ahead->row = 0;
+    ahead->at++;
+  }
+}
+
 /* Transpose a run of P and one of Q at each entry. */
 static void transpose_run(const tesela__gather_run *run, const tesela__gather_tables *t, int32_t i, int32_t j,
-                          const gather_place *at) {
+                          const gather_place *at, tesela__gather_ahead *ahead) {
   const tesela__gather_table *p = &t->p, *q = &t->q;
   const int32_t end_a = p->first[i + 1], end_b = q->first[j + 1], block = run->transpose_block;
   for (int32_t k = 0; k < at->n; k++) {
     unsigned char *to = at->to + at->dst + at->other_dst[k];
     const unsigned char *from = at->from + at->src + at->other_src[k];
     for (int32_t b = q->first[j]; b < end_b; b += block)
-      for (int32_t a = p->first[i]; a < end_a; a += block)
+      for (int32_t a = p->first[i]; a < end_a; a += block) {
         run->transpose(to + p->dst[a], q->dst + b, from + q->src[b], p->src + a,
                        (int32_t)tesela__min(block, end_a - a), (int32_t)tesela__min(block, end_b - b), false);
+        prefetch_share_of(ahead);
+      }
   }
 }
 
@@ -178,7 +202,7 @@ static void weave_apart(const tesela__gather_run *run, int64_t n, unsigned char 
   enum { ROW = 256 };
   static const int64_t row[GATHER_STREAMS] = {0, ROW, 2 * ROW, 3 * ROW, 4 * ROW, 5 * ROW, 6 * ROW, 7 * ROW},
                        zero = 0;
-  const int64_t width = run->plan->dst.bits / 8, k = run->streams;
+  const int64_t width = run->bits / 8, k = run->streams;
   unsigned char rows[GATHER_STREAMS * ROW];
   for (int64_t e = 0; e < n; e += ROW / width) {
     const int64_t m = tesela__min(ROW / width, n - e);
@@ -200,7 +224,7 @@ static bool weave_run(const tesela__gather_run *run, const tesela__gather_tables
   const int32_t a = t->p.first[i], b = t->q.first[j], na = t->p.first[i + 1] - a, nb = t->q.first[j + 1] - b;
   const int64_t *p_src = t->p.src + a, *p_dst = t->p.dst + a, *q_src = t->q.src + b, *q_dst = t->q.dst + b;
   const int32_t few = run->weaves_out ? na : nb, many = run->weaves_out ? nb : na;
-  const int64_t all = (int64_t)run->streams * run->plan->dst.bits / 8;
+  const int64_t all = (int64_t)run->streams * run->bits / 8;
   if (few != run->streams || many < 2) return false;
   if ((run->weaves_out ? q_dst[1] - q_dst[0] : p_src[1] - p_src[0]) != all) return false;
   const int64_t pitch = constant_distance(run->weaves_out ? p_src : q_dst, few);
@@ -216,23 +240,26 @@ static bool weave_run(const tesela__gather_run *run, const tesela__gather_tables
 
 /* ---- all of a block ---------------------------------------------------------------------------------------- */
 
-/* Entries of C at a time, to prefetch between them. */
+/* Entries of C at a time, to prefetch between them: rows of 2 KiB. */
 static int32_t entries_at_a_time(const tesela__gather_run *run, const tesela__gather_tables *t) {
-  enum { BYTES = 2048, LEAST = 32, MOST = 128 };
-  const int64_t bytes = tesela__max(1, (int64_t)t->p.n * run->plan->dst.bits / 8);
+  enum { BYTES = 2048, LEAST = 4, MOST = 128 };
+  const int64_t bytes = tesela__max(1, (int64_t)t->p.n * run->bits / 8);
   if (run->p != run->q) return LEAST;
   return (int32_t)tesela__max(LEAST, tesela__min(MOST, BYTES * t->p.n_runs / bytes));
 }
 
-static void prefetch_share_of(tesela__gather_ahead *ahead) {
-  if (!ahead) return;
-  for (int32_t left = ahead->share; left > 0 && ahead->at < ahead->n; left--) {
-    const struct tesela__gather_stretch *s = &ahead->stretch[ahead->at];
-    __builtin_prefetch(s->from + ahead->line * TESELA__LINE, 0, 2); /* not to L1, which the block uses */
-    if (++ahead->line * TESELA__LINE < s->bytes) continue;
-    ahead->line = 0;
-    ahead->at++;
-  }
+static int64_t transpose_blocks(const tesela__gather_table *t, int32_t block) {
+  int64_t n = 0;
+  for (int32_t i = 0; i < t->n_runs; i++) n += tesela__ceil_div(t->first[i + 1] - t->first[i], block);
+  return n;
+}
+
+int64_t tesela__gather_calls(const tesela__gather_run *run, const tesela__gather_tables *t) {
+  if (run->p != run->q && !run->weave)
+    return transpose_blocks(&t->p, run->transpose_block) * transpose_blocks(&t->q, run->transpose_block) *
+           t->n_others;
+  return (int64_t)t->p.n_runs * (run->p == run->q ? 1 : t->q.n_runs) *
+         tesela__ceil_div(t->n_others, entries_at_a_time(run, t));
 }
 
 void tesela__gather_copy(const tesela__gather_run *run, const tesela__gather_tables *t, unsigned char *dst,
@@ -240,8 +267,6 @@ void tesela__gather_copy(const tesela__gather_run *run, const tesela__gather_tab
                          tesela__gather_ahead *ahead) {
   const bool rows = run->p == run->q;
   const int32_t many = entries_at_a_time(run, t);
-  const int64_t calls = (int64_t)t->p.n_runs * (rows ? 1 : t->q.n_runs) * tesela__ceil_div(t->n_others, many);
-  if (ahead) ahead->share = (int32_t)tesela__ceil_div(ahead->lines, calls);
   for (int32_t k = 0; k < t->n_others; k += many) {
     const int32_t n = (int32_t)tesela__min(many, t->n_others - k);
     const gather_place at = {dst, src, dst_offset, src_offset, t->other_dst + k, t->other_src + k, n};
@@ -250,8 +275,8 @@ void tesela__gather_copy(const tesela__gather_run *run, const tesela__gather_tab
         if (rows)
           copy_run(run, t, i, at);
         else if (!run->weave || !weave_run(run, t, i, j, &at))
-          transpose_run(run, t, i, j, &at);
-        prefetch_share_of(ahead);
+          transpose_run(run, t, i, j, &at, ahead);
+        if (rows || run->weave) prefetch_share_of(ahead);
       }
   }
 }

@@ -130,7 +130,7 @@ tesela_status tesela__gather_sums(const tesela_plan *plan, unsigned char *dst, c
   if (tesela__is_empty(&plan->dst)) return TESELA_OK;
   if (plan->stretches.n_groups > 0) return tesela__gather_stretches(plan, dst, src, options, done, err);
   set_cut(&run.cut, &plan->sums, plan->dst.bits, tesela__gather_transposes(plan, &plan->sums));
-  tesela__gather_begin(&run.gather, plan, &plan->sums, run.cut.p, run.cut.q);
+  tesela__gather_begin(&run.gather, plan, &plan->sums, run.cut.p, run.cut.q, plan->dst.bits);
   tesela__run_chunks(options ? options->executor : NULL, run.threads, run_blocks_of_sums, &run);
   return atomic_load(&run.gather.stopped) ? tesela__fail_stopped(err) : TESELA_OK;
 }

@@ -17,21 +17,26 @@ typedef struct sum_walk {
   const tesela__sums *sums;
   tesela__sum_digits digits;
   int64_t unit, x, at, stride, left; /* left: values at this stride */
-  int64_t step, jump; /* of two digits: values of the last one; from its last value to the next first one */
+  int64_t step,
+      jump; /* values of the last digit, if there are several; from its last value to the next first one, */
+  int64_t until; /* up to this value, where a digit before these two grows */
 } sum_walk;
 
 static void jump_walk(sum_walk *w) {
   w->at = tesela__sum_at(w->sums, w->digits, w->x, &w->stride, &w->left) / w->unit;
   w->stride /= w->unit;
+  if (w->step == 0) return;
+  int64_t stride;
+  tesela__sum_at(w->sums, (tesela__sum_digits){w->digits.first, w->digits.n - 1}, w->x, &stride, &w->until);
+  if (w->until < INT64_MAX) w->until += w->x;
 }
 
 static sum_walk walk_of(const tesela__gather_run *run, tesela__sum_digits digits, int64_t x) {
   sum_walk w = {.sums = run->sums, .digits = digits, .unit = run->unit, .x = x};
-  const struct tesela__sum_digit *digit = &run->sums->digit[digits.first];
+  const struct tesela__sum_digit *last = &run->sums->digit[digits.first + digits.n - 1];
+  if (digits.n > 1) w.step = last[-1].step;
   jump_walk(&w);
-  if (digits.n != 2) return w;
-  w.step = digit[0].step;
-  w.jump = digit[0].stride / run->unit - w.step * w.stride;
+  if (digits.n > 1) w.jump = last[-1].stride / run->unit - w.step * w.stride;
   return w;
 }
 
@@ -41,11 +46,11 @@ static void move_walk(sum_walk *w, int64_t n) {
   w->at += n * w->stride;
   w->left -= n;
   if (w->left > 0) return;
-  if (w->step == 0) {
+  if (w->step == 0 || w->x >= w->until) {
     jump_walk(w);
   } else {
     w->at += w->jump;
-    w->left = w->step;
+    w->left = tesela__min(w->step, w->until - w->x);
   }
 }
 
@@ -85,7 +90,7 @@ static void fill_runs(const tesela__gather_run *run, tesela__gather_table *t, te
 /* The values of P or Q; runs are neighbours in dst, or in src. Runs that a weave takes go by constant strides on the other side, too. */
 static void fill_values(const tesela__gather_run *run, tesela__gather_table *t, int32_t c,
                         tesela__gather_range range) {
-  const int64_t width = run->plan->dst.bits / run->unit;
+  const int64_t width = run->bits / run->unit;
   const bool is_p = c == run->p, both = run->weave && is_p != run->weaves_out;
   const int64_t *near = is_p ? t->dst : t->src, *far = is_p ? t->src : t->dst;
   t->n = (int32_t)range.n;

@@ -15,8 +15,8 @@
  *   window.c             dst in windows, each copied in a buffer of its own
  *   part.c               parts of both sides in buffers of their own (part.h); part_side.c: one side
  *   gather.c             copies that regular loops cannot express: by a walk, or
- *   gather_stretches.c   by groups of stretches of dst (stretches.c) in a buffer; gather_sums.c by blocks in place; both with the tables
- *                        of gather_block.c
+ *   gather_stretches.c   by groups of stretches of dst (stretches.c) in a buffer, in one to three passes (passes.c, gather_passes.c);
+ *                        gather_sums.c by blocks in place; both with the tables of gather_block.c
  */
 #ifndef TESELA_SRC_PLAN_H
 #define TESELA_SRC_PLAN_H
@@ -105,18 +105,32 @@ typedef struct tesela__src_order {
     int32_t c, before;          /* coordinate; its digit before this one, or -1 */
     int64_t step, span, stride; /* span: the step before, or the extent; stride: bytes */
     int64_t inner;              /* bytes of all values of the digits after it, if they are dense; else 0 */
+    bool near;                  /* its values are in the same lines, or in lines next to each other */
   } digit[TESELA_MAX_DIGITS];
 } tesela__src_order;
 
 /* Set it; false: some coordinate has digits of smaller steps before those of larger ones. */
 bool tesela__src_order_set(tesela__src_order *order, const tesela__sums *sums, int32_t bits);
 
+/* A pass of a group: from src, or the buffer of the pass before, to a buffer of its own or the group. A buffer has the values of a group
+ * densely, those of coordinate `minor` next to each other, and then those of `second`. passes.c */
+enum { TESELA__MAX_PASSES = 3 };
+typedef struct tesela__stretch_pass {
+  int32_t p, q;          /* of the gather */
+  int32_t wide;          /* `unit` neighbours of this coordinate move as one element, */
+  int64_t unit;          /* if it is more than 1 */
+  int32_t minor, second; /* of the buffer that it writes */
+} tesela__stretch_pass;
+
 /* dst in stretches of bytes that follow each other, each with all its elements and padding: the digits of dst with the smallest strides,
  * as far as they are dense, of the last of them some values; the other digits are loops. stretches.c */
 typedef struct tesela__stretches {
   int64_t n_groups, n;       /* groups of stretches; stretches of one. n_groups 0: dst cannot be cut so */
   int64_t bytes, part_bytes; /* of a stretch; of the last one of the loop `part` */
-  int32_t p, q;              /* of the gather */
+  int32_t n_passes;
+  tesela__stretch_pass pass[TESELA__MAX_PASSES];
+  int32_t aligned; /* of this coordinate the first pass reads whole multiples of `align` values, */
+  int64_t align;   /* if it is more than 1 */
   bool staged; /* groups are assembled in a buffer and written past the cache; else dst is written directly */
   int32_t n_loops, part; /* part: -1, or the loop of the digit that is cut */
   struct tesela__stretch_loop {
@@ -128,6 +142,7 @@ typedef struct tesela__stretches {
   int32_t order[TESELA_MAX_DIGITS + 1];     /* of the loops, outermost first, by their strides in dst */
   int32_t src_order[TESELA_MAX_DIGITS + 1]; /* of groups by those in src */
   int64_t block[TESELA_MAX_RANK];           /* values of a coordinate in a stretch */
+  int64_t most[TESELA_MAX_RANK];            /* in a group */
   tesela__src_order src;
   tesela__sums stage; /* dst: the buffer of a group */
 } tesela__stretches;

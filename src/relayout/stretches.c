@@ -29,7 +29,7 @@ typedef struct stretch_cut {
   stretch_sizes sizes;
   int32_t left[TESELA_MAX_RANK];  /* digits of a coordinate that are not in a stretch */
   int64_t group[TESELA_MAX_RANK]; /* steps of its innermost loop in a group */
-  int64_t bits;                   /* of a stretch so far */
+  int64_t width, bits;            /* bytes of an element; bits of a stretch so far */
   bool pads;                      /* what is between the digits is padding */
 } stretch_cut;
 
@@ -48,22 +48,38 @@ static int64_t stretch_room(const stretch_cut *cut, int32_t c, int32_t k) {
   return next % digit->stride == 0 ? tesela__max(room, next / digit->stride) : room;
 }
 
-static int64_t group_values(const stretch_cut *cut, int32_t c) {
-  return tesela__min(cut->sums->extent[c], cut->s->block[c] * cut->group[c]);
-}
-
-/* Have the tables of the gather room for the values of a group? */
-static bool group_fits(const stretch_cut *cut) {
-  const tesela__stretches *s = cut->s;
-  int64_t others = 1;
+/* Have the tables and the buffer of a pass room for the values of a group? */
+static bool pass_fits(const stretch_cut *cut, const tesela__stretch_pass *pass, const int64_t *room) {
+  int64_t others = 1, stride[TESELA_MAX_RANK];
   for (int32_t c = 0; c < cut->sums->n; c++) {
-    const int64_t n = group_values(cut, c);
-    const int64_t runs = s->p == s->q ? tesela__gather_most_runs(cut->sums, c, n) : n;
-    if ((c == s->p || c == s->q) && runs > TESELA__GATHER_VALUES) return false;
-    if (c != s->p && c != s->q) others *= tesela__min(n, TESELA__GATHER_OTHERS + 1);
+    const int64_t n = c == pass->wide ? tesela__ceil_div(room[c], pass->unit) : room[c];
+    const int64_t runs = pass->p == pass->q ? tesela__gather_most_runs(cut->sums, c, n) : n;
+    if ((c == pass->p || c == pass->q) && runs > TESELA__GATHER_VALUES) return false;
+    if (c != pass->p && c != pass->q) others *= tesela__min(n, TESELA__GATHER_OTHERS + 1);
     if (others > TESELA__GATHER_OTHERS) return false;
   }
-  return true;
+  return pass + 1 == &cut->s->pass[cut->s->n_passes] ||
+         tesela__passes_buffer(pass, cut->sums->n, cut->width, room, stride) <= TESELA__GATHER_BUFFER;
+}
+
+/* Stretches of src in a group, about. */
+static int64_t group_reads(const stretch_cut *cut, const int64_t *room) {
+  int64_t step[TESELA_MAX_RANK] = {0}, n = 1;
+  for (int32_t i = 0; i < cut->s->src.n; i++)
+    if (!cut->s->src.digit[i].near) step[cut->s->src.digit[i].c] = cut->s->src.digit[i].step;
+  for (int32_t c = 0; c < cut->sums->n; c++)
+    if (step[c] > 0) n *= tesela__min(tesela__ceil_div(room[c], step[c]), TESELA__GATHER_AHEAD + 1);
+  return n;
+}
+
+static bool group_fits(const stretch_cut *cut) {
+  const tesela__stretches *s = cut->s;
+  int64_t room[TESELA_MAX_RANK];
+  bool fits = true;
+  for (int32_t c = 0; c < cut->sums->n; c++)
+    room[c] = tesela__passes_room(s, cut->sums, c, s->block[c] * cut->group[c]);
+  for (int32_t k = 0; k < s->n_passes && fits; k++) fits = pass_fits(cut, &s->pass[k], room);
+  return fits && group_reads(cut, room) <= TESELA__GATHER_AHEAD;
 }
 
 /* ---- a stretch --------------------------------------------------------------------------------------------- */
@@ -156,7 +172,7 @@ static void set_stretch_groups(stretch_cut *cut) {
     int64_t most = tesela__min(s->loop[k].n, now * room),
             n = wanted_values(block, d->span, block * most) / block;
     for (cut->group[d->c] = tesela__min(n, most); cut->group[d->c] > now && !group_fits(cut);)
-      cut->group[d->c] /= 2;
+      cut->group[d->c] -= tesela__max(1, cut->group[d->c] / 8);
     cut->group[d->c] = tesela__max(now, cut->group[d->c]);
     s->loop[k].group = cut->group[d->c];
   }
@@ -230,17 +246,12 @@ static stretch_sizes sizes_of_stretches(uint64_t *random) {
   return (stretch_sizes){bytes, whole, 1, TESELA__GATHER_STAGE >> tesela__random(random) % 8};
 }
 
-bool tesela__stretches_set(tesela__stretches *s, const tesela_plan *plan, const tesela__sums *sums,
-                           int64_t padding, uint64_t *random) {
-  stretch_cut cut = {.s = s, .sums = sums, .sizes = sizes_of_stretches(random), .bits = plan->dst.bits};
+/* Cut into stretches for the passes that are set. False: they do not suit. */
+static bool cut_stretches(stretch_cut cut) {
+  tesela__stretches *s = cut.s;
+  const tesela__sums *sums = cut.sums;
   int32_t c;
-  s->n_groups = 0;
   s->n_loops = 0;
-  if (plan->conversion || cut.bits < 8 || sums->n_digits == 2 * TESELA_MAX_DIGITS) return false;
-  cut.pads = padding > 0;
-  if (stretch_padding(&cut) != padding) return false;
-  s->p = tesela__gather_nearest(sums, sums->dst);
-  s->q = tesela__gather_transposes(plan, sums) ? tesela__gather_nearest(sums, sums->src) : s->p;
   for (c = 0; c < sums->n; c++) {
     s->block[c] = cut.group[c] = 1;
     cut.left[c] = sums->dst[c].n;
@@ -248,17 +259,34 @@ bool tesela__stretches_set(tesela__stretches *s, const tesela_plan *plan, const 
   do c = next_of_stretch(&cut);
   while (c >= 0 && take_digit(&cut, c));
   s->bytes = cut.bits / 8;
-  if (s->bytes < cut.sizes.least) return false;
+  if (s->bytes < cut.sizes.least || !tesela__passes_suit(s, sums)) return false;
   set_loops(&cut, c >= 0 && s->block[c] > sums->digit[sums->dst[c].first + cut.left[c] - 1].step ? c : -1);
-  if (tesela__src_order_set(&s->src, sums, plan->dst.bits))
-    set_stretch_groups(&cut);
-  else
-    s->src.n = 0;
+  set_stretch_groups(&cut);
   set_orders(s, sums);
   s->stage.n = sums->n;
   s->stage.n_digits = 0;
-  for (c = 0; c < sums->n; c++) set_stage_side(s, sums, c);
+  for (c = 0; c < sums->n; c++) {
+    set_stage_side(s, sums, c);
+    s->most[c] = s->block[c] * cut.group[c];
+  }
   return true;
+}
+
+bool tesela__stretches_set(tesela__stretches *s, const tesela_plan *plan, const tesela__sums *sums,
+                           int64_t padding, uint64_t *random) {
+  stretch_cut cut = {.s = s, .sums = sums, .sizes = sizes_of_stretches(random), .bits = plan->dst.bits};
+  s->n_groups = 0;
+  if (plan->conversion || cut.bits < 8 || sums->n_digits == 2 * TESELA_MAX_DIGITS) return false;
+  cut.width = cut.bits / 8;
+  cut.pads = padding > 0;
+  if (stretch_padding(&cut) != padding) return false;
+  if (!tesela__src_order_set(&s->src, sums, plan->dst.bits)) s->src.n = 0;
+  for (int one = 0; one < 2; one++) {
+    tesela__passes_set(s, plan, sums, one);
+    if (cut_stretches(cut)) return true;
+  }
+  s->n_groups = 0;
+  return false;
 }
 
 /* ---- instead of pieces ------------------------------------------------------------------------------------- */
@@ -277,7 +305,8 @@ bool tesela__stretches_better(const tesela_plan *plan, const tesela__sums *sums)
     return false;
   int64_t data = width;
   for (int32_t c = 0; c < sums->n; c++) data *= sums->extent[c];
-  if (plan->info.dst_bytes / 2 >= data) return true; /* more padding than data, of which pieces make fills of their own */
+  if (plan->info.dst_bytes / 2 >= data)
+    return true; /* more padding than data, of which pieces make fills of their own */
   const int32_t p = tesela__gather_nearest(sums, sums->dst);
   const int32_t q = tesela__gather_transposes(plan, sums) ? tesela__gather_nearest(sums, sums->src) : p;
   const int64_t out = bytes_of_run(sums, sums->dst[p], p, width),
