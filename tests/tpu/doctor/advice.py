@@ -22,6 +22,7 @@ import tempfile
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE.parents[2] / "python"), str(HERE)]
 
+import table  # noqa: E402
 from tesela.tune._compile import Compiler  # noqa: E402
 
 NAMES = ("name", "array", "role", "class", "kind", "fix", "hbm", "promised", "outcome", "cycles", "cycles_after")
@@ -209,7 +210,7 @@ def rows(case, compile):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--cache", default=os.environ.get("TESELA_TUNE_CACHE"))
-    parser.add_argument("--out")
+    parser.add_argument("--out", default=str(HERE / "advice.tsv"))
     parser.add_argument("names", nargs="*")
     given = parser.parse_args()
     compile = Compiler("v5e", cache=given.cache)
@@ -222,13 +223,7 @@ def main():
         for cells in rows(known[name], compile):
             found.append(cells)
             print(*cells, sep="\t", flush=True)
-    if given.out:
-        import importlib.metadata
-
-        made = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("jax", "jaxlib", "libtpu"))
-        with open(given.out, "w") as out:
-            out.write(f"# SPDX-License-Identifier: Apache-2.0\n# Estimates of the compiler for a v5e ({made}), no run; made by advice.py.\n")
-            out.writelines("\t".join(map(str, cells)) + "\n" for cells in (NAMES, *found))
+    table.write(given.out, "advice.py", NAMES, found, given.names)
 
 
 if __name__ == "__main__":
