@@ -28,13 +28,12 @@ from tesela.tune._compile import Compiler  # noqa: E402
 NAMES = ("name", "array", "role", "class", "kind", "fix", "hbm", "promised", "outcome", "cycles", "cycles_after")
 SHOWN = 3
 """Arrays that the report shows to people."""
-APART = ("components", "products", "channels", "indices")
+APART = ("components", "products", "indices")
 # What the fixes by hand do, as their authors wrote them.
 FIXES = {
     "components": "particles scatter_forces springs lattice_boltzmann bilinear colours complex_pairs messages mesh_normals angles solve "
-    "smooth voxels rays spline inverse".split(),
+    "smooth voxels rays spline inverse convolution stem".split(),
     "products": "rotate small_matmul chain kalman harmonics kinematics".split(),
-    "channels": "convolution stem".split(),
     "pack": "embedding embedding_bytes dlrm".split(),
     "take": ["moe"],
     "order": ["decode"],
@@ -170,6 +169,9 @@ def done(case, culprit, remedy):
         return tune.packed_rows(i, shape)(case.program), lambda *given: tuple(
             tune.pack_rows(one) if k == i else one for k, one in enumerate(given)
         )
+    if remedy["kind"] == "channels":
+        pixels = int(re.search(r"@tesela\.tune\.pixels_as_channels\((\d+)\)", remedy["code"])[1])
+        return tune.pixels_as_channels(pixels)(case.program), lambda *given: given
     if remedy["kind"] == "take":
         return tune.one_hot_as_take(case.program), lambda *given: given
     return None
