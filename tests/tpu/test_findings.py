@@ -15,9 +15,11 @@ HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE / "doctor"))
 
 import cases  # noqa: E402
+import left_out  # noqa: E402
 import table  # noqa: E402
 
 import tesela.tune  # noqa: E402
+from compare import far  # noqa: E402
 from tesela.tune._compile import measured  # noqa: E402
 
 FINDINGS, OUTCOMES = table.rows("findings.tsv"), {row["name"]: row for row in table.rows("outcomes.tsv")}
@@ -77,3 +79,10 @@ def test_the_programs_themselves_and_auto(name):
     case, row = cases.CASES[name], OUTCOMES[name]
     assert hbm(compiled(case, case.program, case.specs())) == int(row["hbm"])
     assert hbm(automatic(case)) == int(row["auto_hbm"])
+
+
+@pytest.mark.parametrize("change", left_out.CHANGES, ids=lambda change: f"{change.name}-{change.words}")
+def test_what_was_left_out_computes_the_same(change, seed):
+    case = cases.CASES[change.name]
+    given = case.small_values(seed)
+    assert far(case.program(*given), change.restore(change.program(*change.adapt(*given)))) <= max(case.loose, 1e-5)

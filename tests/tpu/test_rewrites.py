@@ -143,3 +143,13 @@ def test_rows_of_merged_tables(name, seed):
     rewritten = tune.merged_tables(function)
     assert far(function(tables, ids), rewritten(tables, ids)) == 0
     assert changed(function, rewritten, tables, ids) or "stay" in name
+
+
+def test_infinities_are_no_agreement():
+    from tesela.tune._subject import difference
+
+    one, inf, nan = np.float32([1, 2]), np.float32([np.inf, 2]), np.float32([np.nan, 2])
+    assert difference([inf], [inf]) == difference([nan], [nan]) == difference([one], [one]) == 0
+    for a, b in ((inf, one), (one, inf), (inf, -inf), (nan, inf), (nan, one)):
+        assert difference([a], [b]) == np.inf
+    assert difference([np.float32([np.inf, 2])], [np.float32([np.inf, 3])]) == 0.5

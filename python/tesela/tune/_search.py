@@ -84,6 +84,10 @@ def order_words(order: Sequence[int]) -> str:
     return "(" + ", ".join(map(str, order)) + ("," if len(order) == 1 else "") + ")"
 
 
+def _also(results: Any) -> str:
+    return "".join(f" and result {j}" for j in results or {})
+
+
 def where(source: str | None) -> str:
     return "an unknown line" if source is None else os.path.relpath(source) if os.path.isabs(source) else source
 
@@ -277,14 +281,10 @@ class Search:
                 results = self._returned(i, order)
                 self.attempt(Try(
                     "argument", f"argument {self.subject.names[i]} {list(spec.shape)} in the order {order_words(order)}",
-                    (f"jax.jit({self._name}, in_shardings=.., out_shardings=..)  # argument {i}{self._result_words(results)}: "
+                    (f"jax.jit({self._name}, in_shardings=..{', out_shardings=..' if results else ''})  # argument {i}{_also(results)}: "
                      f"Format(Layout(major_to_minor={order_words(order)}), sharding)",),
                     self.subject.base, arguments={i: order}, results=results,
                 ))  # fmt: skip
-
-    @staticmethod
-    def _result_words(results: Any) -> str:
-        return "".join(f" and result {j}" for j in results or {})
 
     def _returned(self, i: int, order: tuple[int, ...]) -> Any:
         """A donated argument's result keeps its layout."""
