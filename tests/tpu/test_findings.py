@@ -22,6 +22,7 @@ import tesela.tune  # noqa: E402
 from compare import far  # noqa: E402
 from tesela.tune._compile import measured  # noqa: E402
 
+ONE = tpu_compiler.one_device("v5e")
 FINDINGS, OUTCOMES = table.rows("findings.tsv"), {row["name"]: row for row in table.rows("outcomes.tsv")}
 
 
@@ -31,18 +32,16 @@ def hbm(compiled):
 
 
 def compiled(case, function, specs, arguments=None, results=None):
-    one = tpu_compiler.one_device("v5e")
-    program = jax.jit(function, in_shardings=arguments or one, out_shardings=results or one, donate_argnums=case.donate, keep_unused=True)
+    program = jax.jit(function, in_shardings=arguments or ONE, out_shardings=results or ONE, donate_argnums=case.donate, keep_unused=True)
     return program.lower(*specs).compile()
 
 
 def formats(orders, n):
-    one = tpu_compiler.one_device("v5e")
-    return tuple(Format(Layout(major_to_minor=orders[i]), one) if i in orders else one for i in range(n))
+    return tuple(Format(Layout(major_to_minor=orders[i]), ONE) if i in orders else ONE for i in range(n))
 
 
 def automatic(case):
-    auto = Format(Layout.AUTO, tpu_compiler.one_device("v5e"))
+    auto = Format(Layout.AUTO, ONE)
     results = jax.eval_shape(case.program, *case.specs())
     return compiled(case, case.program, case.specs(), (auto,) * len(case.specs()), jax.tree.map(lambda _: auto, results))
 

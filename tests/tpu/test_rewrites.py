@@ -153,3 +153,20 @@ def test_infinities_are_no_agreement():
     for a, b in ((inf, one), (one, inf), (inf, -inf), (nan, inf), (nan, one)):
         assert difference([a], [b]) == np.inf
     assert difference([np.float32([np.inf, 2])], [np.float32([np.inf, 3])]) == 0.5
+
+
+def test_what_is_computed_again_stays_so(seed):
+    """The program as `tune` compiles it has the barriers of jax.checkpoint under a derivative."""
+    from tesela.tune._subject import Subject
+
+    random = np.random.default_rng(seed)
+    w, x = (jnp.asarray(random.standard_normal(dims), jnp.float32) for dims in ((8, 8), (16, 8)))
+
+    def function(w, x):
+        layer = jax.checkpoint(lambda h, w: jnp.tanh(h @ w))
+        return jax.grad(lambda w: (layer(layer(x, w), w) ** 2).sum())(w)
+
+    base = Subject(function, (w, x)).base
+    texts = [jax.jit(one).lower(w, x).as_text() for one in (function, base)]
+    assert texts[0].count("optimization_barrier") == texts[1].count("optimization_barrier") > 0
+    assert far(function(w, x), base(w, x)[0]) < 1e-6

@@ -213,9 +213,11 @@ class Search:
     def _widths(self) -> list[int]:
         """The dims between the last of LIMITS and 64 of the largest arrays of rows that are taken or added to; two at most."""
         rows = sorted((one for one in self.subject.equations() if one.name in INDEXED), key=lambda one: -one.bytes)
-        return sorted({n: None for one in rows for n in one.shape if LIMITS[-1] < n <= 64}.keys())[:2]
+        return sorted(list(dict.fromkeys(n for one in rows for n in one.shape if LIMITS[-1] < n <= 64))[:2])
 
     def _packed(self, i: int, shape: tuple[int, ...]) -> Try:
+        function: Any = packed_rows(i, shape)(self.subject.flat_of(self.subject.function))
+
         def adapt(*leaves: Any) -> list[Any]:
             return [pack_rows(leaf) if j == i else leaf for j, leaf in enumerate(leaves)]
 
@@ -223,7 +225,6 @@ class Search:
             return [_packed.unpack_rows(one, shape) if k in function.packed else one for k, one in enumerate(results)]
 
         per, name = 128 // row_width(shape[-1]), self.subject.names[i]
-        function: Any = packed_rows(i, shape)(self.subject.flat_of(self.subject.function))
         return Try(
             "rewrite", f"{per} rows of {name} side by side in 128 lanes", (f"@packed_rows(table={i}, shape={shape})",), function, adapt, restore,
             note=f"store the argument as pack_rows({name}), once; what the function returns of it is packed, too",
