@@ -164,7 +164,9 @@ def _remat(self: Interpreter, eqn: Any, given: list[Any]) -> list[Any]:
 
     flat, tree = jax.tree.flatten(lists)
     closed, shape = jax.make_jaxpr(lambda *leaves: body(jax.tree.unflatten(tree, leaves)), return_shape=True)(*flat)
-    inner = core.Jaxpr((), [*closed.jaxpr.constvars, *closed.jaxpr.invars], closed.jaxpr.outvars, closed.jaxpr.eqns, closed.jaxpr.effects)
+    one = closed.jaxpr
+    info = one.debug_info.with_unknown_names()
+    inner = core.Jaxpr((), [*one.constvars, *one.invars], one.outvars, one.eqns, one.effects, debug_info=info)
     found = eqn.primitive.bind(*closed.consts, *flat, **{**eqn.params, "jaxpr": inner})
     return self.together(jax.tree.unflatten(jax.tree.structure(shape), found), [var.aval for var in jaxpr.outvars])
 
