@@ -73,7 +73,7 @@ def test_a_finding_has_the_bytes_of_memory_analysis(row):
     assert round(measured(sizes, found.as_text()).cycles) == int(row["cycles"])
 
 
-@pytest.mark.parametrize("name", list(cases.CASES))
+@pytest.mark.parametrize("name", list(OUTCOMES))
 def test_the_programs_themselves_and_auto(name):
     case, row = cases.CASES[name], OUTCOMES[name]
     assert hbm(compiled(case, case.program, case.specs())) == int(row["hbm"])
