@@ -565,16 +565,16 @@ TESELA_API tesela_status tesela_report_advice_words(const tesela_xla_shape *from
 
 /* What can be done about an array: symbol, class, name, words. The classes: a, what the user sets; b, other dims in the program; c, a
  * constraint on one result; d, nothing. A compiler orders the dims of its results itself, so for those only b and c help. */
-#define TESELA_REMEDY_MAP(X)                                                                             \
-  X(TESELA_REMEDY_ORDER, 'a', "order", "another order of the dims")                                      \
-  X(TESELA_REMEDY_TAKE, 'b', "take", "rows taken by their numbers, without a one-hot array")             \
-  X(TESELA_REMEDY_PRODUCTS, 'b', "products", "products of small matrices as sums of products")           \
-  X(TESELA_REMEDY_CHANNELS, 'b', "channels", "a convolution of few channels as a sum of shifted arrays") \
-  X(TESELA_REMEDY_INDICES, 'b', "indices", "one array for each dim that is indexed")                     \
-  X(TESELA_REMEDY_COMPONENTS, 'b', "components", "one array for each index of the small dims")           \
-  X(TESELA_REMEDY_PACK, 'b', "pack", "several rows side by side")                                        \
-  X(TESELA_REMEDY_MERGE, 'b', "merge", "neighbouring dims as one")                                       \
-  X(TESELA_REMEDY_CONSTRAIN, 'c', "constrain", "another order of the dims of one result")                \
+#define TESELA_REMEDY_MAP(X)                                                                          \
+  X(TESELA_REMEDY_ORDER, 'a', "order", "another order of the dims")                                   \
+  X(TESELA_REMEDY_TAKE, 'b', "take", "rows taken by their numbers, without a one-hot array")          \
+  X(TESELA_REMEDY_PRODUCTS, 'b', "products", "products of small matrices as sums of products")        \
+  X(TESELA_REMEDY_CHANNELS, 'b', "channels", "a convolution of few channels with pixels as channels") \
+  X(TESELA_REMEDY_INDICES, 'b', "indices", "one array for each dim that is indexed")                  \
+  X(TESELA_REMEDY_COMPONENTS, 'b', "components", "one array for each index of the small dims")        \
+  X(TESELA_REMEDY_PACK, 'b', "pack", "several rows side by side")                                     \
+  X(TESELA_REMEDY_MERGE, 'b', "merge", "neighbouring dims as one")                                    \
+  X(TESELA_REMEDY_CONSTRAIN, 'c', "constrain", "another order of the dims of one result")             \
   X(TESELA_REMEDY_NONE, 'd', "none", "no other layout helps: shard it, smaller batches, or compute again")
 
 #define TESELA__ROW(symbol, ...) symbol,

@@ -10,8 +10,9 @@
 
 enum {
   REMEDY_LANES = 128,
-  REMEDY_WORTH = 20, /* it saves a twentieth or more, of a schedule a twentieth of the peak */
-  REMEDY_PIECE = 512 /* bytes: arrays take whole pieces */
+  REMEDY_PIXELS = 32, /* of a line, as channels */
+  REMEDY_WORTH = 20,  /* it saves a twentieth or more, of a schedule a twentieth of the peak */
+  REMEDY_PIECE = 512  /* bytes: arrays take whole pieces */
 };
 
 static const double REMEDY_CLOSE = 0.9;
@@ -113,6 +114,28 @@ static bool remedy_pack(const tesela_xla_shape *from, tesela_xla_shape *shape) {
   return true;
 }
 
+/* The channels of an array of a convolution, pictures first: second in the compiler's order for convolutions, whose lanes are a few
+ * pictures; in another the last dim or the one after the pictures, the shorter of both. -1: not such an array. */
+static int32_t remedy_channel(const tesela_xla_shape *from) {
+  const int32_t last = from->rank - 1;
+  if (from->rank < 3 || from->dim[0] >= REMEDY_LANES) return -1;
+  if (from->layout.minor_to_major[0] == 0) return from->layout.minor_to_major[1];
+  return from->dim[1] < from->dim[last] ? 1 : last;
+}
+
+/* Pixels of a line as channels, which are then up to 128. */
+static bool remedy_channels(const tesela_xla_shape *from, tesela_xla_shape *shape) {
+  *shape = *from;
+  const int32_t channel = remedy_channel(from),
+                line = channel == from->rank - 1 ? channel - 1 : from->rank - 1;
+  if (channel < 1 || line < 1 || from->dim[channel] < 1) return false;
+  const int64_t pixels = tesela__min(REMEDY_PIXELS, REMEDY_LANES / from->dim[channel]);
+  if (pixels < 2 || from->dim[line] < 2 * pixels) return false;
+  shape->dim[channel] *= pixels;
+  shape->dim[line] = tesela__ceil_div(from->dim[line], pixels);
+  return true;
+}
+
 /* Two neighbouring dims as one, those that leave fewest bytes; their bytes, or -1. Two dims stay: all as one row is of no use. */
 static int64_t remedy_merge(const tesela_xla_shape *from, tesela_xla_shape *best) {
   int64_t least = -1;
@@ -165,8 +188,13 @@ static bool remedy_is_indexed(const remedy_list *list) {
   return remedy_made_by(list, "gather") || remedy_made_by(list, "scatter");
 }
 
+/* Made by a convolution, or in the order in which one takes its pictures: these are the lanes, the channels come next. */
 static bool remedy_is_convolved(const remedy_list *list) {
-  return remedy_made_by(list, "conv_general_dilated") || remedy_made_by(list, "convolution");
+  const tesela_xla_shape *from = &list->from;
+  const bool lanes = from->rank >= 4 && from->layout.minor_to_major[0] == 0 &&
+                     from->dim[from->layout.minor_to_major[1]] <= 4;
+  return remedy_made_by(list, "conv_general_dilated") || remedy_made_by(list, "convolution") ||
+         (lanes && !remedy_is_set(list->culprit));
 }
 
 static void remedy_put_components(remedy_list *list, tesela__remedy_apart apart) {
@@ -180,8 +208,6 @@ static void remedy_put_components(remedy_list *list, tesela__remedy_apart apart)
   tesela_remedy_kind kind = TESELA_REMEDY_COMPONENTS;
   if (small && (remedy_made_by(list, "dot_general") || remedy_made_by(list, "aten__mm")))
     kind = TESELA_REMEDY_PRODUCTS;
-  else if (remedy_is_convolved(list))
-    kind = TESELA_REMEDY_CHANNELS;
   else if (integers && remedy_is_indexed(list))
     kind = TESELA_REMEDY_INDICES;
   remedy_put(list, kind, &to, arrays, remedy_place(&to, TESELA_XLA_CHOOSE_ORDER));
@@ -222,8 +248,13 @@ static void remedy_put_all(remedy_list *list) {
   tesela_xla_shape to;
   if (!remedy_is_set(list->culprit) && (remedy_made_by(list, "one_hot") || remedy_made_by(list, "OneHot")))
     remedy_put(list, TESELA_REMEDY_TAKE, &list->from, 0, 0);
-  remedy_put_components(list, TESELA__REMEDY_SMALL);
-  if (!remedy_is_indexed(list) && remedy_pack(&list->from, &to))
+  const bool convolved = remedy_is_convolved(list) && !tesela__culprit_is_torch(list->culprit) &&
+                         remedy_channels(&list->from, &to);
+  if (convolved)
+    remedy_put(list, TESELA_REMEDY_CHANNELS, &to, 1, remedy_place(&to, TESELA_XLA_CHOOSE_ORDER));
+  else
+    remedy_put_components(list, TESELA__REMEDY_SMALL);
+  if (!convolved && !remedy_is_indexed(list) && remedy_pack(&list->from, &to))
     remedy_put(list, TESELA_REMEDY_PACK, &to, 1, remedy_place(&to, TESELA_XLA_CHOOSE_ORDER));
   const bool rows =
       remedy_is_indexed(list) && !remedy_is_moved(list->culprit); /* that are taken come as rows */

@@ -10,7 +10,7 @@ static const char *const remedy_caveats[TESELA_REMEDY_N_KINDS] = {
     [TESELA_REMEDY_ORDER] = "state that goes round needs it as argument and as result",
     [TESELA_REMEDY_TAKE] = "its gradient is a scatter",
     [TESELA_REMEDY_PRODUCTS] = "sums of products are not rounded to bf16 as matrix units do",
-    [TESELA_REMEDY_CHANNELS] = "sums of products are not rounded to bf16 as matrix units do",
+    [TESELA_REMEDY_CHANNELS] = "its weights are spread over blocks of pixels, most of them zeros",
     [TESELA_REMEDY_INDICES] = "make them apart: a stack of them is padded again",
     [TESELA_REMEDY_COMPONENTS] = "make and use them apart: a stack of them is padded again",
     [TESELA_REMEDY_PACK] = "its maker and all readers use the packed array",
@@ -141,6 +141,14 @@ static void code_put_reshape(tesela__sink *sink, const tesela_report_culprit *cu
                rows, rows, n, rows);
 }
 
+/* How many pixels of a line become channels. */
+static int64_t code_pixels(const tesela_report_remedy *remedy) {
+  int64_t pixels = 1;
+  for (int32_t d = 1; d < remedy->from.rank; d++)
+    if (remedy->to.dim[d] > remedy->from.dim[d]) pixels = remedy->to.dim[d] / remedy->from.dim[d];
+  return pixels;
+}
+
 static void code_put_permuted(tesela__sink *sink, const tesela_report_culprit *culprit,
                               const tesela_report_remedy *remedy) {
   code_put_method(sink, culprit, "permute");
@@ -167,8 +175,11 @@ tesela_status tesela_report_remedy_code(const tesela_report_culprit *culprit,
     tesela__puts(&sink, torch ? "y = torch.nn.functional.embedding(ids, table)" : "y = table[ids]");
     tesela__puts(&sink, "  # for the product of the one-hot array and the table\n");
     break;
-  case TESELA_REMEDY_PRODUCTS:
   case TESELA_REMEDY_CHANNELS:
+    tesela__putf(&sink, "@tesela.tune.pixels_as_channels(%" PRId64 ")  # on the function that is compiled\n",
+                 code_pixels(remedy));
+    break;
+  case TESELA_REMEDY_PRODUCTS:
   case TESELA_REMEDY_INDICES:
   case TESELA_REMEDY_COMPONENTS:
     code_put_components(&sink, culprit, remedy, torch);

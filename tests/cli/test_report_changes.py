@@ -108,7 +108,7 @@ def test_more_than_64_columns_stay():
         (t, *_) = report(with_one(f"f32[409600,{k}]{{1,0:T(8,128)}}"))
         assert kinds(t) == [("none", "d")]
     (t, *_) = report(with_one("f32[16,128,128,12]{3,2,1,0:T(8,128)}", "jit(f)/conv_general_dilated"))
-    assert all(kind == "merge" for kind, _ in kinds(t))  # not 12 x 12 sums of shifted arrays
+    assert {kind for kind, _ in kinds(t)} == {"channels"}  # not 12 x 12 sums of shifted arrays
 
 
 def constrained(text):
@@ -168,6 +168,40 @@ def test_patterns(shape, op_name, kind):
     assert (t["remedies"][0]["kind"], t["remedies"][0]["class"]) == (kind, "b")
     if kind == "take":
         assert (t["remedies"][0]["arrays"], t["remedies"][0]["bytes"]) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    "shape, op_name, name, to, pixels, bytes",
+    [
+        # the order that takes fewest bytes: all lanes are lines of a picture
+        ("f32[8,512,512,2]{0,3,2,1:T(2,128)}", "jit(f)/conv_general_dilated", "t", "f32[8,512,16,64]", 32, 8 * 16 * tiled(64, 512, 8)),
+        ("f32[4,256,1024,16]{3,2,1,0:T(8,128)}", "jit(f)/conv_general_dilated", "t", "f32[4,256,128,128]", 8, 4 * 256 * tiled(128, 128, 8)),
+        # the order of a convolution's pictures, whatever the name
+        ("f32[8,256,256,3]{0,3,2,1:T(4,128)}", "given[0]", "copy.1", "f32[8,256,8,96]", 32, 8 * 8 * tiled(96, 256, 8)),
+        # channels after the pictures, a line that does not divide
+        ("f32[8,2,500,500]{0,1,3,2:T(2,128)}", "jit(f)/conv_general_dilated", "t", "f32[8,64,500,16]", 32, None),
+    ],
+)
+def test_pixels_as_channels(shape, op_name, name, to, pixels, bytes):
+    (t, *_) = report(with_one(shape, op_name, name))
+    one = t["remedies"][0]
+    assert (one["kind"], one["class"], one["arrays"], one["shape"].split("{")[0]) == ("channels", "b", 1, to)
+    assert bytes is None or one["bytes"] == bytes
+    assert one["code"].startswith(f"@tesela.tune.pixels_as_channels({pixels})")
+    assert one["bytes"] <= 0.95 * t["bytes"]
+
+
+@pytest.mark.parametrize(
+    "shape, op_name",
+    [
+        ("f32[8,512,512,2]{0,3,2,1:T(2,128)}", "jit(f)/aten__convolution"),  # no decorator there
+        ("f32[256,64,64,2]{0,3,2,1:T(2,128)}", "jit(f)/conv_general_dilated"),  # the pictures fill the lanes
+        ("f32[8,64,64,2]{0,3,2,1:T(2,128)}", "jit(f)/add_of_short_lines"),
+    ],
+)
+def test_pixels_stay(shape, op_name):
+    (t, *_) = report(with_one(shape.replace("64,64,2", "64,48,2"), op_name))
+    assert "channels" not in {one["kind"] for one in t["remedies"]}
 
 
 def test_few_columns_are_not_merged():

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `tesela report` promises from compiled text, and what the compiler makes of it: rows of doctor/advice.tsv again."""
 
-import csv
 import pathlib
 import sys
 
@@ -18,6 +17,7 @@ import advice  # noqa: E402
 import by_hand  # noqa: E402
 import cases  # noqa: E402
 import held_out  # noqa: E402
+import table  # noqa: E402
 from compare import far  # noqa: E402
 
 from tesela.tune import components  # noqa: E402
@@ -45,7 +45,6 @@ def test_dims_of_the_compiler_as_dims_of_the_program():
 
 @pytest.mark.parametrize("name", ["embedding", "spline", "rotate", "colours"])
 def test_rows_of_the_table_are_what_the_compiler_says(name):
-    with open(HERE / "doctor" / "advice.tsv") as file:
-        kept = list(csv.DictReader((line for line in file if not line.startswith("#")), delimiter="\t"))
+    kept = table.rows("advice.tsv")
     found = [[str(cell) for cell in cells] for cells in advice.rows(cases.CASES[name], COMPILE)]
     assert found == [list(row.values()) for row in kept if row["name"] == name]

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`tesela tune` beside the compiler: rewrites compute the same, figures are memory_analysis's, what is pasted is what was compiled."""
 
-import csv
 import pathlib
 import sys
 
@@ -13,6 +12,7 @@ HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE / "doctor"))
 
 import cases  # noqa: E402
+import table  # noqa: E402
 from compare import far  # noqa: E402
 
 import tesela.tune  # noqa: E402
@@ -21,6 +21,7 @@ from tesela.tune import _rewrites  # noqa: E402
 REWRITES = {
     "components 4": _rewrites.components(4), "components 9": _rewrites.components(9), "components 16": _rewrites.components(16),
     "products": _rewrites.products_last, "one-hot": _rewrites.one_hot_as_take, "patches": _rewrites.patches_as_convolution,
+    "tables": _rewrites.merged_tables, "pixels 2": _rewrites.pixels_as_channels(2), "pixels 16": _rewrites.pixels_as_channels(16),
 }  # fmt: skip
 
 
@@ -86,11 +87,6 @@ def test_nothing_is_claimed_about_a_healthy_program():
     assert "no slack: " in str(found)
 
 
-def table(name):
-    with open(HERE / "doctor" / name) as file:
-        return list(csv.DictReader((line for line in file if not line.startswith("#")), delimiter="\t"))
-
-
 def saves(before, after):
     """A fifth of HBM or of the estimate, and at most a twentieth more of the other."""
     hbm, cycles = (int(after[i]) / int(before[i]) for i in range(2))
@@ -98,7 +94,7 @@ def saves(before, after):
 
 
 def test_the_fixes_by_hand_save_a_fifth():
-    sick = [row for row in table("figures.tsv") if row["kind"] == "sick"]
+    sick = [row for row in table.rows("figures.tsv") if row["kind"] == "sick"]
     assert len(sick) == 30
     assert sum(saves((row["hbm"], row["cycles"]), (row["fix_hbm"], row["fix_cycles"])) for row in sick) >= 25
 
@@ -107,7 +103,7 @@ def test_a_row_of_the_table_is_what_the_compiler_says():
     import figures
     from tesela.tune._compile import Compiler
 
-    kept = {row["name"]: row for row in table("figures.tsv")}
+    kept = {row["name"]: row for row in table.rows("figures.tsv")}
     for name in ("spline", "layer_norm"):
         cells = figures.row(cases.CASES[name], cases.kind(name), Compiler("v5e"))
         assert [str(cell) for cell in cells] == list(kept[name].values())

@@ -55,7 +55,10 @@ def tune(
     return Tuning(search, name or str(getattr(function, "__name__", "function")))
 
 
-_REWRITES = ("components", "constrained", "one_hot_as_take", "pack_rows", "packed_rows", "patches_as_convolution", "products_last")
+_REWRITES = (
+    "components", "constrained", "merged_tables", "one_hot_as_take", "pack_rows", "packed_rows", "patches_as_convolution",
+    "pixels_as_channels", "products_last", "unpack_rows",
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
@@ -67,6 +70,6 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "Tuning", "components", "constrained", "one_hot_as_take", "pack_rows", "packed_rows", "patches_as_convolution", "products_last",
-    "tune",
+    "Tuning", "components", "constrained", "merged_tables", "one_hot_as_take", "pack_rows", "packed_rows", "patches_as_convolution",
+    "pixels_as_channels", "products_last", "tune", "unpack_rows",
 ]  # fmt: skip

@@ -162,8 +162,13 @@ def _remat(self: Interpreter, eqn: Any, given: list[Any]) -> list[Any]:
     def body(lists: Any) -> Any:
         return self.apart(self.jaxpr(jaxpr, (), self.together(lists, [var.aval for var in jaxpr.invars])))
 
-    again = jax.checkpoint(body, prevent_cse=eqn.params["prevent_cse"], policy=eqn.params["policy"])
-    return self.together(again(lists), [var.aval for var in jaxpr.outvars])
+    flat, tree = jax.tree.flatten(lists)
+    closed, shape = jax.make_jaxpr(lambda *leaves: body(jax.tree.unflatten(tree, leaves)), return_shape=True)(*flat)
+    one = closed.jaxpr
+    info = one.debug_info.with_unknown_names()
+    inner = core.Jaxpr((), [*one.constvars, *one.invars], one.outvars, one.eqns, one.effects, debug_info=info)
+    found = eqn.primitive.bind(*closed.consts, *flat, **{**eqn.params, "jaxpr": inner})
+    return self.together(jax.tree.unflatten(jax.tree.structure(shape), found), [var.aval for var in jaxpr.outvars])
 
 
 def _scan(self: Interpreter, eqn: Any, given: list[Any]) -> list[Any]:

@@ -18,12 +18,12 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from . import _one_hot, _patches
+from . import _channels, _merged, _one_hot, _packed, _patches
 from ._interpret import Interpreter, evaluate
+from ._packed import pack_rows, row_width, unpack_rows
 from ._parts import Form
 
 F = TypeVar("F", bound=Callable[..., Any])
-LANES = 128
 LONG = 1024
 """Matrices of a batch from which products are written as sums."""
 
@@ -115,87 +115,44 @@ def patches_as_convolution(function: F) -> F:
 # ---- rows side by side
 
 
-class Packed(NamedTuple):
-    array: Any
-    width: int
-    shape: tuple[int, ...]
-
-
-def row_width(n: int) -> int:
-    """Lanes for a row of n numbers: a power of two."""
-    return 1 << max(0, (n - 1).bit_length())
-
-
-def pack_rows(table: Any) -> Any:
-    """A table [rows, n] as [.., 128], 128 / n rows side by side: [131072, 64] is [65536, 128]. Dims before the last two stay."""
-    width = row_width(table.shape[-1])
-    rows = -table.shape[-2] % (LANES // width)
-    outer = table.shape[:-2]
-    return jnp.pad(table, (*((0, 0) for _ in outer), (0, rows), (0, width - table.shape[-1]))).reshape(*outer, -1, LANES)
-
-
-def packed_slice(self: Interpreter, eqn: Any, given: list[Any]) -> Any:
-    """Whole tables of several."""
-    fact, params = self.known(given[0]), eqn.params
-    if not isinstance(fact, Packed):
-        return None
-    shape, outer = eqn.outvars[0].aval.shape, len(fact.shape) - 2
-    if shape[outer:] != tuple(fact.shape[outer:]):
-        return None
-    ends = (*params["limit_indices"][:outer], *fact.array.shape[outer:])
-    strides = None if params["strides"] is None else (*params["strides"][:outer], 1, 1)
-    part = lax.slice(fact.array, (*params["start_indices"][:outer], 0, 0), ends, strides)
-    return self.know(self.plain(eqn, given), Packed(part, fact.width, shape))
-
-
-def packed_squeeze(self: Interpreter, eqn: Any, given: list[Any]) -> Any:
-    fact, shape = self.known(given[0]), eqn.outvars[0].aval.shape
-    if not isinstance(fact, Packed) or shape[-2:] != tuple(fact.shape[-2:]):
-        return None
-    return self.know(self.plain(eqn, given), Packed(fact.array.reshape(*shape[:-2], *fact.array.shape[-2:]), fact.width, shape))
-
-
-def packed_gather(self: Interpreter, eqn: Any, given: list[Any]) -> Any:
-    fact, numbers = self.known(given[0]), eqn.params["dimension_numbers"]
-    if not isinstance(fact, Packed) or len(fact.shape) != 2:
-        return None
-    rows, n = fact.shape
-    if eqn.params["slice_sizes"] != (1, n) or numbers.collapsed_slice_dims != (0,) or numbers.start_index_map != (0,):
-        return None
-    mode = eqn.params["mode"]
-    if mode not in (lax.GatherScatterMode.PROMISE_IN_BOUNDS, lax.GatherScatterMode.CLIP) or numbers.offset_dims != (given[1].ndim - 1,):
-        return None
-    ids, per = jnp.clip(given[1][..., 0], 0, rows - 1), LANES // fact.width
-    found = fact.array.at[ids // per].get(mode="promise_in_bounds")
-    part = (ids % per)[..., None]
-    picked = found[..., :n]
-    for i in range(1, per):
-        picked = jnp.where(part == i, found[..., i * fact.width : i * fact.width + n], picked)
-    return picked
-
-
-PACKED = {"gather": packed_gather, "slice": packed_slice, "squeeze": packed_squeeze, "reshape": packed_squeeze}
-
-
 def packed_rows(table: int, shape: tuple[int, ...]) -> Callable[[F], F]:
-    """The argument number `table`, [.., rows, n], comes as pack_rows makes it; rows are taken from there."""
+    """The array number `table` of the arguments, [.., rows, n], comes as pack_rows makes it; rows are taken from there and added there.
+    Results that are the table with other rows are packed, too."""
 
     def decorate(function: F) -> F:
         @functools.wraps(function)
         def wrapped(*arguments: Any) -> Any:
-            packed, width = arguments[table], row_width(shape[-1])
-            unpacked = packed.reshape(*shape[:-2], -1, width)[..., : shape[-2], : shape[-1]]
-            given = (*arguments[:table], unpacked, *arguments[table + 1 :])
-            closed, result = jax.make_jaxpr(function, return_shape=True)(*given)
-            interpreter = Interpreter(special=PACKED)
-            interpreter.know(unpacked, Packed(packed, width, shape))
-            found = evaluate(interpreter, closed, jax.tree.leaves(given))
-            wrapped.changed = interpreter.changed  # type: ignore[attr-defined]
-            return jax.tree.unflatten(jax.tree.structure(result), found)
+            leaves, tree = jax.tree.flatten(arguments)
+            packed, leaves[table] = leaves[table], _packed.unpack_rows(leaves[table], shape)
+            closed, result = jax.make_jaxpr(lambda *flat: function(*jax.tree.unflatten(tree, flat)), return_shape=True)(*leaves)
+            interpreter = Interpreter(special=_packed.rules(tuple(shape)))
+            interpreter.know(leaves[table], _packed.Packed(packed, row_width(shape[-1]), tuple(shape)))
+            found = interpreter.closed(closed, leaves)
+            facts = [interpreter.known(one) for one in found]
+            results = [fact.array if isinstance(fact, _packed.Packed) else one for fact, one in zip(facts, found, strict=True)]
+            wrapped.packed = [i for i, fact in enumerate(facts) if isinstance(fact, _packed.Packed)]  # type: ignore[attr-defined]
+            return jax.tree.unflatten(jax.tree.structure(result), results)
 
         return wrapped  # type: ignore[return-value]
 
     return decorate
+
+
+# ---- tables below each other
+
+
+def merged_tables(function: F) -> F:
+    """Rows of one of several tables [t, rows, n], as rows of all of them, [t * rows, n]."""
+    return _decorated(function, lambda: Interpreter(special=_merged.RULES))  # type: ignore[return-value]
+
+
+# ---- few channels
+
+
+def pixels_as_channels(pixels: int = 16) -> Callable[[F], F]:
+    """Convolutions of few channels with up to `pixels` pixels of a line as channels: [8, 512, 512, 2] is [8, 512, 32, 32]."""
+    rules = {"conv_general_dilated": functools.partial(_channels.convolution, pixels=pixels)}
+    return lambda function: _decorated(function, lambda: Interpreter(special=rules))  # type: ignore[return-value]
 
 
 # ---- one layout for one value

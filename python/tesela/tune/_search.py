@@ -19,9 +19,13 @@ import numpy as np
 from jax.extend import core
 from jax.interpreters import partial_eval
 
+from . import _packed
 from ._compile import Compiler, Measured
-from ._rewrites import PACKED, components, constrained, one_hot_as_take, pack_rows, packed_rows, patches_as_convolution, products_last, row_width
-from ._subject import Equation, Subject, difference, tolerance
+from ._packed import pack_rows, row_width
+from ._rewrites import (
+    components, constrained, merged_tables, one_hot_as_take, packed_rows, patches_as_convolution, pixels_as_channels, products_last,
+)  # fmt: skip
+from ._subject import INDEXED, Equation, Subject, difference, tolerance
 
 LEAST = 0.05
 CHECKED = 4 << 30
@@ -29,6 +33,7 @@ CHECKED = 4 << 30
 WORST = 1e-2
 """Of the largest value: the most that results may differ where rounding of the arguments alone moves them as far."""
 LIMITS = (4, 9, 16)
+PIXELS = (16, 32)
 
 
 class Try(NamedTuple):
@@ -41,6 +46,8 @@ class Try(NamedTuple):
     """Of flat leaves."""
     adapt: Callable[..., Sequence[Any]] | None = None
     """The leaves as the function takes them."""
+    restore: Callable[[Sequence[Any]], Sequence[Any]] | None = None
+    """The results as the program returns them."""
     orders: tuple[tuple[int, tuple[int, ...]], ...] = ()
     arguments: Any = None
     results: Any = None
@@ -75,6 +82,10 @@ def traced(function: Callable[..., Any], specs: Sequence[Any]) -> str:
 
 def order_words(order: Sequence[int]) -> str:
     return "(" + ", ".join(map(str, order)) + ("," if len(order) == 1 else "") + ")"
+
+
+def _also(results: Any) -> str:
+    return "".join(f" and result {j}" for j in results or {})
 
 
 def where(source: str | None) -> str:
@@ -156,7 +167,8 @@ class Search:
             if self._expected is None:
                 self._expected = [np.asarray(one) for one in jax.jit(self.subject.base)(*values)]
             given = what.adapt(*values) if what.adapt else values
-            found = [np.asarray(one) for one in jax.jit(what.function)(*given)]
+            results = jax.jit(what.function)(*given)
+            found = [np.asarray(one) for one in (what.restore(results) if what.restore else results)]
         apart = difference(self._expected, found)
         if tolerance(found) < apart <= WORST and apart <= 4 * self.rounding(values):
             return apart
@@ -182,37 +194,40 @@ class Search:
             Try("rewrite", "batched products of small matrices as sums of products, the batch last", ("@products_last",), products_last(plain),
                 note="a product on the matrix unit rounds to bf16 by default, a sum of products does not"),
         ]  # fmt: skip
-        for limit in LIMITS:
+        found.append(Try("rewrite", "rows of several tables as rows of one table, the tables below each other", ("@merged_tables",), merged_tables(plain)))
+        for pixels in PIXELS:
+            found.append(
+                Try("rewrite", f"convolutions of few channels with {pixels} pixels of a line as channels", (f"@pixels_as_channels({pixels})",),
+                    pixels_as_channels(pixels)(plain))
+            )  # fmt: skip
+        for limit in (*LIMITS, *self._widths()):
             found.append(
                 Try("rewrite", f"one array for each index of dims up to {limit}", (f"@components(limit={limit})",), components(limit)(plain),
                     note="a product of small matrices becomes a sum of products in the type of its result")
             )  # fmt: skip
         for i, spec in enumerate(self.subject.specs):
-            if len(spec.shape) >= 2 and spec.shape[-1] <= 64 and math.prod(spec.shape[:-1]) > 1024 and self._rows_taken(i):
+            if _packed.worth(spec.shape) and _packed.used(self.subject.closed.jaxpr, i):
                 found.append(self._packed(i, spec.shape))
         return found
 
-    def _rows_taken(self, i: int) -> bool:
-        """Is the argument gathered by rows, or are tables in it?"""
-        jaxpr = self.subject.closed.jaxpr
-        tables = {jaxpr.invars[i]}
-        for eqn in jaxpr.eqns:
-            if eqn.invars and not isinstance(eqn.invars[0], core.Literal) and eqn.invars[0] in tables:
-                if eqn.primitive.name == "gather":
-                    return True
-                if eqn.primitive.name in PACKED:
-                    tables.add(eqn.outvars[0])
-        return False
+    def _widths(self) -> list[int]:
+        """The dims between the last of LIMITS and 64 of the largest arrays of rows that are taken or added to; two at most."""
+        rows = sorted((one for one in self.subject.equations() if one.name in INDEXED), key=lambda one: -one.bytes)
+        return sorted(list(dict.fromkeys(n for one in rows for n in one.shape if LIMITS[-1] < n <= 64))[:2])
 
     def _packed(self, i: int, shape: tuple[int, ...]) -> Try:
+        function: Any = packed_rows(i, shape)(self.subject.flat_of(self.subject.function))
+
         def adapt(*leaves: Any) -> list[Any]:
             return [pack_rows(leaf) if j == i else leaf for j, leaf in enumerate(leaves)]
 
+        def restore(results: Sequence[Any]) -> list[Any]:
+            return [_packed.unpack_rows(one, shape) if k in function.packed else one for k, one in enumerate(results)]
+
         per, name = 128 // row_width(shape[-1]), self.subject.names[i]
-        function = packed_rows(i, shape)(self.subject.flat_of(self.subject.function))
         return Try(
-            "rewrite", f"{per} rows of {name} side by side in 128 lanes", (f"@packed_rows(table={i}, shape={shape})",), function, adapt,
-            note=f"store the argument as pack_rows({name}), once; as long as it is stored so, its updates must be, too",
+            "rewrite", f"{per} rows of {name} side by side in 128 lanes", (f"@packed_rows(table={i}, shape={shape})",), function, adapt, restore,
+            note=f"store the argument as pack_rows({name}), once; what the function returns of it is packed, too",
         )  # fmt: skip
 
     # ---- layouts of intermediates
@@ -267,7 +282,7 @@ class Search:
                 results = self._returned(i, order)
                 self.attempt(Try(
                     "argument", f"argument {self.subject.names[i]} {list(spec.shape)} in the order {order_words(order)}",
-                    (f"jax.jit({self._name}, in_shardings=..)  # number {i}: "
+                    (f"jax.jit({self._name}, in_shardings=..{', out_shardings=..' if results else ''})  # argument {i}{_also(results)}: "
                      f"Format(Layout(major_to_minor={order_words(order)}), sharding)",),
                     self.subject.base, arguments={i: order}, results=results,
                 ))  # fmt: skip

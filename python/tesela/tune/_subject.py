@@ -139,15 +139,19 @@ class Subject:
 
 
 def difference(a: Sequence[Any], b: Sequence[Any]) -> float:
-    """The largest difference, as a share of the largest value; infinite for other shapes or other NaNs."""
+    """The largest difference, as a share of the largest finite value; infinite for other shapes, other NaNs or other infinities."""
     worst = 0.0
     for x, y in zip(a, b, strict=True):
         x, y = np.asarray(x), np.asarray(y)
         x, y = x.astype(np.complex128 if np.iscomplexobj(x) else np.float64), y.astype(np.complex128 if np.iscomplexobj(y) else np.float64)
-        if x.shape != y.shape or not np.array_equal(np.isnan(x), np.isnan(y)):
+        if x.shape != y.shape:
             return float("inf")
-        if x.size and not np.isnan(x).all():
-            worst = max(worst, float(np.nanmax(np.abs(x - y)) / max(float(np.nanmax(np.abs(x))), 1e-30)))
+        finite = np.isfinite(x)
+        if not np.array_equal(finite, np.isfinite(y)) or not np.array_equal(x[~finite], y[~finite], equal_nan=True):
+            return float("inf")
+        x, y = x[finite], y[finite]
+        if x.size:
+            worst = max(worst, float(np.abs(x - y).max() / max(float(np.abs(x).max()), 1e-30)))
     return worst
 
 

@@ -22,18 +22,18 @@ import tempfile
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE.parents[2] / "python"), str(HERE)]
 
+import table  # noqa: E402
 from tesela.tune._compile import Compiler  # noqa: E402
 
 NAMES = ("name", "array", "role", "class", "kind", "fix", "hbm", "promised", "outcome", "cycles", "cycles_after")
 SHOWN = 3
 """Arrays that the report shows to people."""
-APART = ("components", "products", "channels", "indices")
+APART = ("components", "products", "indices")
 # What the fixes by hand do, as their authors wrote them.
 FIXES = {
     "components": "particles scatter_forces springs lattice_boltzmann bilinear colours complex_pairs messages mesh_normals angles solve "
-    "smooth voxels rays spline inverse".split(),
+    "smooth voxels rays spline inverse convolution stem".split(),
     "products": "rotate small_matmul chain kalman harmonics kinematics".split(),
-    "channels": "convolution stem".split(),
     "pack": "embedding embedding_bytes dlrm".split(),
     "take": ["moe"],
     "order": ["decode"],
@@ -169,6 +169,9 @@ def done(case, culprit, remedy):
         return tune.packed_rows(i, shape)(case.program), lambda *given: tuple(
             tune.pack_rows(one) if k == i else one for k, one in enumerate(given)
         )
+    if remedy["kind"] == "channels":
+        pixels = int(re.search(r"@tesela\.tune\.pixels_as_channels\((\d+)\)", remedy["code"])[1])
+        return tune.pixels_as_channels(pixels)(case.program), lambda *given: given
     if remedy["kind"] == "take":
         return tune.one_hot_as_take(case.program), lambda *given: given
     return None
@@ -209,7 +212,7 @@ def rows(case, compile):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--cache", default=os.environ.get("TESELA_TUNE_CACHE"))
-    parser.add_argument("--out")
+    parser.add_argument("--out", default=str(HERE / "advice.tsv"))
     parser.add_argument("names", nargs="*")
     given = parser.parse_args()
     compile = Compiler("v5e", cache=given.cache)
@@ -222,13 +225,7 @@ def main():
         for cells in rows(known[name], compile):
             found.append(cells)
             print(*cells, sep="\t", flush=True)
-    if given.out:
-        import importlib.metadata
-
-        made = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("jax", "jaxlib", "libtpu"))
-        with open(given.out, "w") as out:
-            out.write(f"# SPDX-License-Identifier: Apache-2.0\n# Estimates of the compiler for a v5e ({made}), no run; made by advice.py.\n")
-            out.writelines("\t".join(map(str, cells)) + "\n" for cells in (NAMES, *found))
+    table.write(given.out, "advice.py", NAMES, found, given.names)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import healthy
 import sick_meshes
 import sick_points
 import sick_tables
+import unseen
 
 OTHER = (
     "oscillators embedding_narrow one_hot_weights one_hot_loss class_sums segment_counts narrow_step point_net series sort_few quadratic "
@@ -13,8 +14,11 @@ OTHER = (
 WRITTEN = [*sick_points.CASES, *sick_tables.CASES, *sick_meshes.CASES]
 SICK = [case for case in WRITTEN if case.name not in OTHER]
 HEALTHY = healthy.CASES
-CASES = {case.name: case for case in (*WRITTEN, *HEALTHY)}
+UNSEEN = unseen.CASES
+CASES = {case.name: case for case in (*WRITTEN, *HEALTHY, *UNSEEN)}
 
 
 def kind(name):
+    if CASES[name] in UNSEEN:
+        return "unseen"
     return "other" if name in OTHER else "sick" if CASES[name].fixed else "healthy"

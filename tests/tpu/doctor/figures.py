@@ -13,6 +13,7 @@ import sys
 
 sys.path[:0] = [str(pathlib.Path(__file__).parents[3] / "python"), str(pathlib.Path(__file__).parent)]
 
+import table  # noqa: E402
 from tesela.tune._compile import Compiler  # noqa: E402
 
 HERE = pathlib.Path(__file__).parent
@@ -59,13 +60,7 @@ def main():
     for name in given.names or cases.CASES:
         rows.append(row(cases.CASES[name], cases.kind(name), compile))
         print(*rows[-1], sep="\t", flush=True)
-    if not given.names:
-        import importlib.metadata
-
-        made = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("jax", "jaxlib", "libtpu"))
-        with open(given.out, "w") as out:
-            out.write(f"# SPDX-License-Identifier: Apache-2.0\n# Estimates of the compiler for a v5e ({made}), no run; made by figures.py.\n")
-            out.writelines("\t".join(map(str, cells)) + "\n" for cells in (NAMES, *rows))
+    table.write(given.out, "figures.py", NAMES, rows, given.names)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `tesela tune` recommends first for each case, beside the fix by hand: python outcomes.py [--cache F] [--compiles N] [NAME ...].
+"""What `tesela tune` recommends for each case, beside the fix by hand: python outcomes.py [--cache F] [--compiles N] [NAME ...].
 
-A line of outcomes.tsv for a program; figures as in figures.tsv. `reached` is the recommendation's saving as a share of the fix's, of
+A line of outcomes.tsv for a program, with what is recommended first, and a line of findings.tsv for all that is; figures as in figures.tsv. `reached` is the recommendation's saving as a share of the fix's, of
 bytes times cycles in powers of two: 100 % is as good as the fix by hand.
 """
 
 import argparse
-import csv
 import math
 import os
 import pathlib
@@ -15,6 +14,8 @@ import sys
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE.parents[2] / "python"), str(HERE)]
 
+import table  # noqa: E402
+
 import tesela.tune  # noqa: E402
 from tesela.tune._compile import Compiler  # noqa: E402
 
@@ -22,12 +23,7 @@ NAMES = (
     "name", "kind", "compiles", "hbm", "auto_hbm", "first_hbm", "cycles", "auto_cycles", "first_cycles", "hbm_saved", "cycles_saved", "reached",
     "first",
 )  # fmt: skip
-
-
-def fixes():
-    with open(HERE / "figures.tsv") as file:
-        rows = csv.DictReader((line for line in file if not line.startswith("#")), delimiter="\t")
-        return {row["name"]: row for row in rows}
+FINDINGS = ("name", "place", "kind", "hbm", "cycles", "difference", "paste")
 
 
 def gain(hbm, cycles, hbm_after, cycles_after):
@@ -35,14 +31,21 @@ def gain(hbm, cycles, hbm_after, cycles_after):
     return math.log2(hbm * cycles / (hbm_after * cycles_after))
 
 
-def row(case, kind, fix, given):
-    found = tesela.tune.tune(case.program, *case.given(*case.specs()), compiles=given.compiles, donate=case.donate, cache=given.cache).json
+def tuned(case, given):
+    return tesela.tune.tune(case.program, *case.given(*case.specs()), compiles=given.compiles, donate=case.donate, cache=given.cache).json
+
+
+def findings(case, found):
+    for place, one in enumerate(found["findings"], 1):
+        apart = "-" if one["difference"] is None else f"{one['difference']:.1e}"
+        yield [case.name, place, one["kind"], one["hbm_bytes"], round(one["cycles"]), apart, " | ".join(one["paste"])]
+
+
+def row(case, kind, fix, found):
     default, auto = found["default"], found["auto"]
     hbm, cycles = default["hbm_bytes"], default["cycles"]
     cells = [case.name, kind, found["compiles"], hbm, auto["hbm_bytes"]]
     best = next(iter(found["findings"]), None)
-    if best is None and found["auto_is_better"]:
-        best = {**auto, "words": "AUTO"}
     if best is None:
         return [*cells, "-", round(cycles), round(auto["cycles"]), "-", "-", "-", "-", "no slack"]
     reached = "-"
@@ -57,20 +60,18 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--cache", default=os.environ.get("TESELA_TUNE_CACHE"))
     parser.add_argument("--compiles", type=int, default=24)
-    parser.add_argument("--out")
     parser.add_argument("names", nargs="*")
     given = parser.parse_args()
     Compiler("v5e")  # its settings come before jax
     import cases
 
-    known, rows = fixes(), []
+    fixes = {row["name"]: row for row in table.rows("figures.tsv")}
     for name in given.names or cases.CASES:
-        rows.append(row(cases.CASES[name], cases.kind(name), known.get(name), given))
-        print(*rows[-1], sep="\t", flush=True)
-    if given.out:
-        with open(given.out, "w") as out:
-            out.write("# SPDX-License-Identifier: Apache-2.0\n# Estimates of the compiler for a v5e, no run; made by outcomes.py.\n")
-            out.writelines("\t".join(map(str, cells)) + "\n" for cells in (NAMES, *rows))
+        found = tuned(cases.CASES[name], given)
+        cells = row(cases.CASES[name], cases.kind(name), fixes.get(name), found)
+        print(*cells, sep="\t", flush=True)
+        table.write(HERE / "outcomes.tsv", f"outcomes.py, at most {given.compiles} compiles each", NAMES, [cells], [name])
+        table.write(HERE / "findings.tsv", "outcomes.py", FINDINGS, list(findings(cases.CASES[name], found)), [name])
 
 
 if __name__ == "__main__":
