@@ -7,7 +7,7 @@
  * there. Elements that are not in the box, but between near ones of src, are unpacked, too. Padding after rows of dst is in the second
  * buffer.
  *
- * Runs of dst may share their first and last bytes with others, whose bits are kept; so one thread does all of these tiles.
+ * Runs of dst may share their first and last bytes with others, whose bits are kept; then one thread does all of these tiles.
  */
 #include "relayout/solve.h"
 
@@ -152,4 +152,35 @@ void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesel
   for (int32_t i = 0; i < fit->box->n_loops; i++)
     tesela__box_add(inner, fit->chunk[i], in[i] * 8, out[i] * 8);
   tesela__box_simplify(inner);
+}
+
+/* ---- bytes of dst ------------------------------------------------------------------------------------------ */
+
+/* The steps of the last tile of a level, or `full` where no level is of this kind. */
+static int64_t last_of(const tesela__piece *piece, tesela__level_kind kind, int64_t full) {
+  for (int32_t i = 0; i < piece->n_levels; i++)
+    if (piece->level[i].kind == kind) return piece->level[i].last;
+  return full;
+}
+
+/* Where runs of a tile begin in dst, and their lengths, or-ed together. */
+static int64_t bits_of_runs(const tesela_plan *plan, const tesela__piece *piece) {
+  static const tesela__level_kind kinds[] = {TESELA__TILE_A, TESELA__TILE_B, TESELA__TILE_RUN};
+  const tesela__bits_tile *tile = &plan->bits_tile[piece->bits_tile - 1];
+  const tesela__bits_side *out = &tile->out;
+  const int64_t unit = tile->inner.group > 1 ? 1 : piece->dst_bits;
+  const int64_t last = out->run.cut < 0 ? out->run.n : last_of(piece, kinds[out->run.cut], out->run.n);
+  int64_t bits = (out->unit * out->run.n - out->less) * unit | (out->unit * last - out->less) * unit;
+  for (int32_t i = 0; i < out->n_loops; i++) bits |= out->loop[i].memory;
+  return bits;
+}
+
+bool tesela__bits_own_bytes(const tesela_plan *plan, const tesela__piece *piece) {
+  int64_t bits = piece->dst;
+  for (int32_t i = 0; i < piece->n_levels; i++) bits |= piece->level[i].ds;
+  if (piece->bits_tile) return (bits | bits_of_runs(plan, piece)) % 8 == 0;
+  if (piece->solver == TESELA_SOLVER_STRIDED || piece->convert_fn) return false;
+  for (int32_t i = 0; i < piece->na; i++) bits |= plan->table[piece->da + i];
+  for (int32_t i = 0; i < piece->nb; i++) bits |= plan->table[piece->db + i];
+  return (bits | piece->run | last_of(piece, TESELA__TILE_RUN, 0)) % 8 == 0;
 }

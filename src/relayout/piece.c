@@ -379,7 +379,7 @@ tesela_status tesela__piece_build(const tesela__job *job, tesela_solver solver, 
   if (status != TESELA_OK) return status;
   plan->n_pieces++;
   plan->n_fills += piece->fill;
-  plan->bitwise = plan->bitwise || piece->bitwise;
+  plan->bitwise = plan->bitwise || (piece->bitwise && !tesela__bits_own_bytes(plan, piece));
   plan->total_bytes += piece->bytes;
   return TESELA_OK;
 }

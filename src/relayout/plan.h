@@ -325,7 +325,7 @@ struct tesela_plan {
   int32_t n_replicas;
   tesela__loop replica[TESELA_MAX_DIGITS];
   bool fill_first; /* the fills cover elements too, so they precede all copies */
-  bool bitwise;    /* elements of some piece share bytes: one thread */
+  bool bitwise;    /* tiles of some piece share bytes: one thread */
   int32_t n_pieces,
       n_fills;     /* n_fills pieces fill padding: the first ones if fill_first, else the last ones */
   int32_t largest; /* piece of the most bytes, or -1 */

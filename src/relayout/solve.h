@@ -136,6 +136,9 @@ int64_t tesela__bits_row(const tesela__box *box, int32_t bits, uint64_t *loops);
 /* Set the sides of a tile and the box that moves it from one buffer to the other, in bits. bits_tile.c */
 void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesela__box *inner);
 
+/* Do tiles of a piece that counts bits write whole bytes, so that no two of them share one? bits_tile.c */
+bool tesela__bits_own_bytes(const tesela_plan *plan, const tesela__piece *piece);
+
 typedef struct tesela__builder {
   const tesela__job *job;
   tesela__piece *piece;
