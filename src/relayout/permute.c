@@ -191,6 +191,24 @@ static int32_t pick_of(const line_elements *line, int32_t width, int32_t i, tese
   return i;
 }
 
+const char *tesela__permute_refuses(const tesela__job *job) {
+  enum { LONG = 2 * TESELA__LINE };
+  const tesela__box *box = job->box;
+  if (job->bitwise || job->group > 1) return "elements share bytes";
+  if (job->conversion || job->ws != job->wd) return "values are converted";
+  if (job->inner) return "from one buffer in the cache to another";
+  if (tesela__kernel_for(job, TESELA__K_PERMUTE, 0, 0)->isa == 0 && !job->random &&
+      tesela__wanted(job->plan) != TESELA_SOLVER_PERMUTE)
+    return "no permute of 64 bytes in this instruction set";
+  if (job->shared >= 0 && box->loop[job->shared].n * job->wd >= LONG) return "runs are long";
+  if (job->shared < 0 && job->b >= 0 && job->wd < 16) {
+    const tesela__loop *b = &box->loop[job->b];
+    if (b->n * job->wd >= TESELA__LINE && (b->ss >= TESELA__LINE || b->ss <= -TESELA__LINE))
+      return "each element of a line would be picked alone";
+  }
+  return NULL;
+}
+
 const char *tesela__permute_fit_block(const tesela__job *job, tesela__permute_fit *fit) {
   const char *why = fit_block(fit, job);
   if (why) return why;

@@ -188,13 +188,8 @@ static tesela__verdict strided_verdict(const tesela__job *job) {
 
 static tesela__verdict permute_verdict(const tesela__job *job) {
   tesela__permute_fit fit;
-  if (job->bitwise || job->group > 1) return refuses("elements share bytes");
-  if (job->conversion || job->ws != job->wd) return refuses("values are converted");
-  if (job->inner) return refuses("from one buffer in the cache to another");
-  const bool fast = tesela__kernel_for(job, TESELA__K_PERMUTE, 0, 0)->isa != 0;
-  if (!fast && !job->random && tesela__wanted(job->plan) != TESELA_SOLVER_PERMUTE)
-    return refuses("no permute of 64 bytes in this instruction set");
-  const char *why = tesela__permute_fit_block(job, &fit);
+  const char *why = tesela__permute_refuses(job);
+  if (!why) why = tesela__permute_fit_block(job, &fit);
   if (why) return refuses(why);
   return costs(job, TESELA__COST_PERMUTE, (double)(fit.elements * job->wd), stretch(job, -1, -1, true),
                stretch(job, -1, -1, false), (double)fit.picks / 8);

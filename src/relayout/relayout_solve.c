@@ -214,7 +214,7 @@ tesela_status tesela__add_piece(tesela_plan *plan, tesela__box *box, bool fill, 
   tesela__job job = {.plan = plan, .box = box, .fill = fill, .random = random};
   tesela__set_units(&job);
   if (fill) return tesela__piece_build(&job, TESELA_SOLVER_ROWS, err);
-  if (!job.bitwise && job.group == 1 && !job.conversion) find_run_padding(&job);
+  if (!tesela__permute_refuses(&job)) find_run_padding(&job);
   add_column(&job);
   if (!job.bitwise && job.group == 1 && job.shared < 0 && job.b >= 0)
     job.behind = padding_of_column(&job, (uint64_t)1 << job.b, box->loop[job.b].n * job.wd);

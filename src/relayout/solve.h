@@ -165,6 +165,8 @@ static inline bool tesela__writes_runs(const tesela__piece *piece) {
  * the last ones of cut loops; 0 if they leave gaps. relayout_fit.c */
 int64_t tesela__dense_bytes(const tesela__builder *b, int32_t a_loops);
 
+/* Why PERMUTE is of no use, before its block is chosen; or NULL. permute.c */
+const char *tesela__permute_refuses(const tesela__job *job);
 /* Choose the block of PERMUTE; why it does not apply, or NULL. permute.c */
 const char *tesela__permute_fit_block(const tesela__job *job, tesela__permute_fit *fit);
 /* Divide the loops of the job's box so that blocks have whole ones. True: `rest` is the part, in bits, that is in no block. */
