@@ -28,10 +28,11 @@ static int64_t window_last(const int64_t *table, int64_t n) {
 
 /* Bytes from where a tile begins to where it ends; -1: it also has bytes before, or is not known. */
 static int64_t window_tile_bytes(const tesela_plan *plan, const tesela__piece *piece) {
+  if (piece->bitwise || piece->group > 1 || piece->convert_fn) return -1;
   const int64_t a = window_last(&plan->table[piece->da], piece->na);
   const int64_t b = window_last(&plan->table[piece->db], piece->nb);
   int64_t bytes = piece->fill ? piece->run : piece->entry_dst;
-  if (piece->bitwise || piece->group > 1 || piece->convert_fn || a == INT64_MAX || b == INT64_MAX) return -1;
+  if (a == INT64_MAX || b == INT64_MAX) return -1;
   if (piece->solver == TESELA_SOLVER_STRIDED) {
     if (piece->run_dst < 0) return -1;
     bytes = piece->width + (piece->run - 1) * piece->run_dst;
