@@ -172,6 +172,7 @@ static bool is_near(const tesela__job *job, int64_t near, int64_t far) {
 }
 
 static tesela__verdict strided_verdict(const tesela__job *job) {
+  enum { FILL = 4 }; /* padding within lines in a pass of its own, which the others write with the rows */
   if (job->conversion != job->plan->conversion) return refuses("elements form blocks of 4 to 16 bytes");
   if (!job->bitwise && (job->group > 1 || job->ws == 0 || job->wd == 0))
     return refuses("elements share bytes, and whole bytes can be moved");
@@ -182,8 +183,11 @@ static tesela__verdict strided_verdict(const tesela__job *job) {
   tesela__cost_way way = TESELA__COST_STRIDED;
   if (run.ss == 0 && run.ds == job->wd) way = TESELA__COST_STRIDED_REPEATED;
   if (is_near(job, run.ds, run.ss) || is_near(job, run.ss, run.ds)) way = TESELA__COST_STRIDED_NEAR;
-  return costs(job, way, (double)(run.n * job->wd), stretch(job, -1, -1, true), stretch(job, -1, -1, false),
-               (double)tesela__min(run.ss < 0 ? -run.ss : run.ss, 4096) / 64);
+  tesela__verdict verdict =
+      costs(job, way, (double)(run.n * job->wd), stretch(job, -1, -1, true), stretch(job, -1, -1, false),
+            (double)tesela__min(run.ss < 0 ? -run.ss : run.ss, 4096) / 64);
+  if (job->padding > 0) verdict.cost += FILL;
+  return verdict;
 }
 
 static tesela__verdict permute_verdict(const tesela__job *job) {
