@@ -10,6 +10,7 @@
  *   relayout_solve.c     its solver; relayout_fit.c its tile; piece.c a piece of the plan, with tables
  *   relayout_plan.c      create, destroy, describe
  *   relayout_run.c       all pieces, in chunks on threads
+ *   permute.c            blocks of a few lines whose bytes are all moved alike
  *   bits_tile.c          tiles of elements below 8 bits in buffers; bits_fit.c: which ones; bits_run.c: one such tile
  *   tile.c               one tile of a piece, directly or through a buffer for rows that are not line-aligned
  *   window.c             dst in windows, each copied in a buffer of its own
