@@ -3,6 +3,7 @@
 
 import pathlib
 import sys
+import types
 
 import jax
 import pytest
@@ -16,7 +17,7 @@ import table  # noqa: E402
 from compare import far  # noqa: E402
 
 import tesela.tune  # noqa: E402
-from tesela.tune import _rewrites  # noqa: E402
+from tesela.tune import _rewrites, _show  # noqa: E402
 
 REWRITES = {
     "components 4": _rewrites.components(4), "components 9": _rewrites.components(9), "components 16": _rewrites.components(16),
@@ -107,3 +108,16 @@ def test_a_row_of_the_table_is_what_the_compiler_says():
     for name in ("spline", "layer_norm"):
         cells = figures.row(cases.CASES[name], cases.kind(name), Compiler("v5e"))
         assert [str(cell) for cell in cells] == list(kept[name].values())
+
+
+@pytest.mark.parametrize("hbm, cycles, words", [(1700, 990, "+70 % HBM"), (900, 2200, "+120 % cycles"), (1040, 1030, None)])
+def test_auto_that_is_worse_is_said(monkeypatch, hbm, cycles, words):
+    def way(hbm, cycles):
+        return types.SimpleNamespace(fits=True, hbm=hbm, cycles=cycles, blind=[], unknown_trips=[], lines={})
+
+    for name in ("padded", "lines_of", "findings"):
+        monkeypatch.setattr(_show, name, lambda *_: [])
+    search = types.SimpleNamespace(default=way(1000, 1000), auto=way(hbm, cycles), compiler=types.SimpleNamespace(target="v5e"),
+                                   refused=[], tried=[])  # fmt: skip
+    text = _show.text(search, "step")
+    assert f"warning: AUTO is worse: {words}\n" in text if words else "worse" not in text
