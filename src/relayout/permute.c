@@ -307,22 +307,3 @@ tesela_status tesela__permute_set(const tesela__builder *b, tesela_error *err) {
   piece->picks_padding = fit->padding > 0;
   return TESELA_OK;
 }
-
-/* ---- what a block reads ------------------------------------------------------------------------------------ */
-
-int32_t tesela__permute_stretches(const tesela_plan *plan, const tesela__piece *piece, int64_t *start,
-                                  int32_t most, int64_t *bytes) {
-  const tesela__picked_line *first = &plan->picked_line[piece->first_line],
-                            *last = first + piece->n_lines - 1;
-  int32_t n = 0;
-  *bytes = TESELA__LINE;
-  for (int32_t i = first->first; i < last->first + last->n; i++) {
-    const int64_t from = plan->pick[i].from;
-    int32_t k = 0;
-    while (k < n && (from < start[k] - TESELA__LINE / 2 || from > start[k] + TESELA__LINE / 2)) k++;
-    if (k < n) continue;
-    if (n == most) return 0;
-    start[n++] = from;
-  }
-  return n;
-}

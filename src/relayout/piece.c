@@ -184,8 +184,6 @@ static void sort_offsets(int64_t *table, int64_t n) {
  * of 1 KiB, as ratio to memcpy: the next tile 0.46, 2 KiB 0.65, 4 KiB 0.92, 8 KiB and more 1.05. */
 enum { PIECE_AHEAD = 8192 };
 
-enum { MOST_STREAMS = 64 }; /* of src in a run or block */
-
 enum { NEAR_ROWS = 4 }; /* fewer than the caches have ways */
 
 /* Do the src rows of a tile meet in few sets of the caches, so that they evict each other? Then they are copied to where they
@@ -208,20 +206,15 @@ static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
   if (!piece->stream || piece->fill || piece->bits_tile || piece->solver == TESELA_SOLVER_STRIDED ||
       b->a.extent < 0)
     return TESELA_OK;
-  int64_t start[MOST_STREAMS] = {0}, stretch = 0, streams = 1;
-  if (piece->solver == TESELA_SOLVER_INTERLEAVE) streams = piece->rows.k;
-  for (int64_t s = 0; s < streams; s++) start[s] = s * piece->rows.src_pitch;
-  if (piece->n_lines) streams = tesela__permute_stretches(plan, piece, start, MOST_STREAMS, &stretch);
-  bool a_dense =
-      piece->transpose_fn || (b->a.dense && piece->solver != TESELA_SOLVER_INTERLEAVE && piece->n_lines == 0);
+  int64_t streams = piece->solver == TESELA_SOLVER_INTERLEAVE ? piece->rows.k : 1;
+  bool a_dense = piece->transpose_fn || (b->a.dense && piece->solver != TESELA_SOLVER_INTERLEAVE);
   int64_t na = a_dense ? 1 : b->a.entries, n = na * b->b.entries * streams;
   int64_t entries = a_dense ? b->a.entries : 1;
   int64_t bytes = piece->transpose_fn ? b->a.extent : piece->run * piece->run_src * entries;
   if (piece->convert_fn)
     bytes = tesela__ceil_div((piece->transpose_fn ? 1 : piece->run) * entries * b->job->src_bits, 8);
   if (piece->bit_block_fn) bytes = b->a.entries / piece->group;
-  if (piece->n_lines) bytes = stretch;
-  if (n == 0 || n > 4096 || bytes > 16384) return TESELA_OK;
+  if (n > 4096 || bytes > 16384) return TESELA_OK;
   tesela_status status = reserve_table(plan, n, &piece->prefetch, err);
   if (status != TESELA_OK) return status;
   int64_t *table = &plan->table[piece->prefetch];
@@ -231,7 +224,7 @@ static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
   for (int64_t s = 0; s < streams; s++)
     for (int64_t i = 0; i < rows; i++)
       for (int64_t j = 0; j < na && plan->table[piece->sb + i] != TESELA__PADDING; j++)
-        table[n++] = plan->table[piece->sb + i] + plan->table[piece->sa + j] + start[s];
+        table[n++] = plan->table[piece->sb + i] + plan->table[piece->sa + j] + s * piece->rows.src_pitch;
   sort_offsets(table, n);
   piece->n_ahead = piece->near_rows ? 1 : (int32_t)tesela__max(1, PIECE_AHEAD / tesela__max(1, n * bytes));
   int64_t joined = 1;

@@ -173,9 +173,6 @@ const char *tesela__permute_fit_block(const tesela__job *job, tesela__permute_fi
 bool tesela__permute_split(tesela__job *job, tesela__box *rest);
 /* Make the lines and picks of the piece. TESELA_E_MEMORY. */
 tesela_status tesela__permute_set(const tesela__builder *b, tesela_error *err);
-/* Where the stretches of src begin that a block reads, each of up to `bytes` bytes; 0: more than `most`. */
-int32_t tesela__permute_stretches(const tesela_plan *plan, const tesela__piece *piece, int64_t *start,
-                                  int32_t most, int64_t *bytes);
 
 /* Are the bytes of blocks of bits woven? relayout_fit.c */
 bool tesela__is_woven_bits(const tesela__job *job);
