@@ -9,7 +9,6 @@ shape; by_hand.py has those that leave the writing to the user, and `first`, whi
 figures.tsv; `promised` is what is left by the report's peak.
 """
 
-import argparse
 import json
 import math
 import os
@@ -210,11 +209,7 @@ def rows(case, compile):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--cache", default=os.environ.get("TESELA_TUNE_CACHE"))
-    parser.add_argument("--out", default=str(HERE / "advice.tsv"))
-    parser.add_argument("names", nargs="*")
-    given = parser.parse_args()
+    given = table.arguments("advice.tsv")
     compile = Compiler("v5e", cache=given.cache)
     import cases
     import held_out

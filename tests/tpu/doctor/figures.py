@@ -6,8 +6,6 @@ the layouts that the compiler chooses itself (AUTO), and of the fix; what the fi
 compiler says that it and the fix need.
 """
 
-import argparse
-import os
 import pathlib
 import sys
 
@@ -48,11 +46,7 @@ def row(case, kind, compile):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--cache", default=os.environ.get("TESELA_TUNE_CACHE"))
-    parser.add_argument("--out", default=str(HERE / "figures.tsv"))
-    parser.add_argument("names", nargs="*")
-    given = parser.parse_args()
+    given = table.arguments("figures.tsv")
     compile = Compiler("v5e", cache=given.cache)
     import cases
 

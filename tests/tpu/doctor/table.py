@@ -1,11 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables of the doctor, NAME.tsv: rows as dicts, and one way to write them."""
 
+import argparse
 import csv
 import importlib.metadata
+import os
 import pathlib
 
 HERE = pathlib.Path(__file__).parent
+
+
+def arguments(out):
+    """Of a script that writes table `out`: a cache of the compiler, another place for the table, only some programs."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--cache", default=os.environ.get("TESELA_TUNE_CACHE"))
+    parser.add_argument("--out", default=str(HERE / out))
+    parser.add_argument("names", nargs="*")
+    return parser.parse_args()
 
 
 def rows(name):
