@@ -439,6 +439,7 @@
 #include "relayout/passes.c"
 #include "relayout/permute.c"
 #include "relayout/piece.c"
+#include "relayout/prefetch.c"
 #include "relayout/relayout_cost.c"
 #include "relayout/relayout_fit.c"
 #include "relayout/relayout_plan.c"

@@ -53,6 +53,8 @@ typedef struct tesela__picked_line {
   int32_t first, n; /* its picks */
 } tesela__picked_line;
 
+enum { TESELA__PERMUTE_BLOCKS = 4 }; /* that kernels move at a time, line by line */
+
 typedef struct tesela__permute {
   const tesela__picked_line *line;
   const tesela__line_pick *pick;

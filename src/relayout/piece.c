@@ -7,22 +7,10 @@
 
 /* ---- tables ------------------------------------------------------------------------------------------------ */
 
-static tesela_status reserve_table(tesela_plan *plan, int64_t n, int64_t *at, tesela_error *err) {
-  void *table = plan->table;
-  bool grown = tesela__grow(&plan->allocator, &table, sizeof *plan->table, &plan->table_capacity,
-                            plan->n_table + (uint64_t)n);
-  plan->table = table;
-  if (!grown)
-    return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a table of %" PRId64 " offsets", n);
-  *at = (int64_t)plan->n_table;
-  plan->n_table += (size_t)n;
-  return TESELA_OK;
-}
-
 /* Offsets of the entries of a side, on src or on dst. */
 static tesela_status side_table(tesela_plan *plan, const tesela__tile_side *s, bool src, int64_t *at,
                                 tesela_error *err) {
-  tesela_status status = reserve_table(plan, s->entries, at, err);
+  tesela_status status = tesela__reserve_table(plan, s->entries, at, err);
   if (status != TESELA_OK) return status;
   int64_t *table = &plan->table[*at], n = 1;
   table[0] = 0;
@@ -103,7 +91,7 @@ static void add_levels(tesela__builder *b) {
   for (int32_t i = 0; i < piece->n_levels; i++) piece->n_tiles *= piece->level[i].n;
 }
 
-/* ---- stores and prefetch ----------------------------------------------------------------------------------- */
+/* ---- stores and packing ----------------------------------------------------------------------------------- */
 
 static bool all_lines(const tesela_plan *plan, int64_t table, int64_t n) {
   int64_t bits = 0;
@@ -165,77 +153,9 @@ static void set_stores(tesela__builder *b) {
     piece->stream_fn = (tesela__stream_fn *)kernel->fn;
     piece->isa |= kernel->isa;
   }
-  piece->carry = piece->stage && b->a.entries / piece->staged_a <= 512 && inner &&
+  piece->carry = piece->stage && b->a.entries / piece->staged_a <= TESELA__CARRIED && inner &&
                  (inner->kind == TESELA__TILE_B || inner->kind == TESELA__TILE_RUN ||
                   (piece->group == 1 && inner->ds == row));
-}
-
-/* Sort by address; tables are short, and made of nearly sorted runs. */
-static void sort_offsets(int64_t *table, int64_t n) {
-  for (int64_t gap = n / 2; gap > 0; gap /= 2)
-    for (int64_t i = gap; i < n; i++) {
-      int64_t offset = table[i], j = i;
-      for (; j >= gap && table[j - gap] > offset; j -= gap) table[j] = table[j - gap];
-      table[j] = offset;
-    }
-}
-
-/* Bytes to prefetch ahead of the work, at least the next tile. f32 in faces of 16 x 16 to transposed faces, each a tile
- * of 1 KiB, as ratio to memcpy: the next tile 0.46, 2 KiB 0.65, 4 KiB 0.92, 8 KiB and more 1.05. */
-enum { PIECE_AHEAD = 8192 };
-
-enum { NEAR_ROWS = 4 }; /* fewer than the caches have ways */
-
-/* Do the src rows of a tile meet in few sets of the caches, so that they evict each other? Then they are copied to where they
- * are dense, each soon after it is prefetched. Blocks of wider elements have too few rows for that. */
-static bool rows_meet(const tesela__builder *b) {
-  enum { PAGE = 4096, FEW = 8, ROOM = 32 << 10 };
-  const tesela__piece *piece = b->piece;
-  if (!piece->transpose_fn || piece->convert_fn || piece->bit_block_fn || piece->rows_fn || piece->width > 2)
-    return false;
-  if (!piece->stream || piece->padded || b->b.n == 0 || b->b.entries <= FEW) return false;
-  return b->b.loop[0].n > FEW && b->b.loop[0].ss % PAGE == 0 &&
-         b->a.entries * b->b.entries * piece->width <= ROOM;
-}
-
-/* Set the stretches of src that a tile reads: one for each entry of B (of A, of each stream); neighbours are joined if
- * all stretches can be. */
-static tesela_status set_prefetch(tesela__builder *b, tesela_error *err) {
-  tesela__piece *piece = b->piece;
-  tesela_plan *plan = b->job->plan;
-  if (!piece->stream || piece->fill || piece->bits_tile || piece->solver == TESELA_SOLVER_STRIDED ||
-      b->a.extent < 0)
-    return TESELA_OK;
-  int64_t streams = piece->solver == TESELA_SOLVER_INTERLEAVE ? piece->rows.k : 1;
-  bool a_dense = piece->transpose_fn || (b->a.dense && piece->solver != TESELA_SOLVER_INTERLEAVE);
-  int64_t na = a_dense ? 1 : b->a.entries, n = na * b->b.entries * streams;
-  int64_t entries = a_dense ? b->a.entries : 1;
-  int64_t bytes = piece->transpose_fn ? b->a.extent : piece->run * piece->run_src * entries;
-  if (piece->convert_fn)
-    bytes = tesela__ceil_div((piece->transpose_fn ? 1 : piece->run) * entries * b->job->src_bits, 8);
-  if (piece->bit_block_fn) bytes = b->a.entries / piece->group;
-  if (n > 4096 || bytes > 16384) return TESELA_OK;
-  tesela_status status = reserve_table(plan, n, &piece->prefetch, err);
-  if (status != TESELA_OK) return status;
-  int64_t *table = &plan->table[piece->prefetch];
-  n = 0;
-  if (rows_meet(b)) piece->near_rows = (int32_t)tesela__min(NEAR_ROWS, b->b.entries);
-  const int64_t rows = piece->near_rows ? piece->near_rows : b->b.entries;
-  for (int64_t s = 0; s < streams; s++)
-    for (int64_t i = 0; i < rows; i++)
-      for (int64_t j = 0; j < na && plan->table[piece->sb + i] != TESELA__PADDING; j++)
-        table[n++] = plan->table[piece->sb + i] + plan->table[piece->sa + j] + s * piece->rows.src_pitch;
-  sort_offsets(table, n);
-  piece->n_ahead = piece->near_rows ? 1 : (int32_t)tesela__max(1, PIECE_AHEAD / tesela__max(1, n * bytes));
-  int64_t joined = 1;
-  while (joined < n && table[joined] == table[joined - 1] + bytes) joined++;
-  bool even = n % joined == 0;
-  for (int64_t i = 0; i < n && even; i++) even = table[i] == table[i - i % joined] + i % joined * bytes;
-  if (!even) joined = 1;
-  for (int64_t i = 0; i < n / joined; i++) table[i] = table[i * joined];
-  piece->n_prefetch = (int32_t)(n / joined);
-  piece->prefetch_lines = (int32_t)tesela__ceil_div(joined * bytes + TESELA__LINE - 1, TESELA__LINE);
-  return TESELA_OK;
 }
 
 /* Make the tables of the transpose of packed rows: pack_src[j][g] is row g of kind j, pack_dst[j][c] its dst rows. */
@@ -243,11 +163,11 @@ static tesela_status set_packing(tesela__builder *b, tesela_error *err) {
   tesela__piece *piece = b->piece;
   tesela_plan *plan = b->job->plan;
   if (!piece->transpose_fn || piece->weave_fn) return TESELA_OK;
-  if (!piece->convert_fn && !piece->bit_block_fn && !piece->rows_fn && !rows_meet(b)) return TESELA_OK;
+  if (!piece->convert_fn && !piece->bit_block_fn && !piece->rows_fn && !tesela__rows_meet(b)) return TESELA_OK;
   int64_t m = piece->group, na = b->a.entries, nb = b->b.entries;
   piece->pack_pitch = na / m * piece->width;
-  tesela_status status = reserve_table(plan, nb, &piece->pack_src, err);
-  if (status == TESELA_OK) status = reserve_table(plan, na, &piece->pack_dst, err);
+  tesela_status status = tesela__reserve_table(plan, nb, &piece->pack_src, err);
+  if (status == TESELA_OK) status = tesela__reserve_table(plan, na, &piece->pack_dst, err);
   if (status != TESELA_OK) return status;
   for (int64_t j = 0; j < m; j++) {
     for (int64_t g = 0; g < nb / m; g++)
@@ -359,7 +279,7 @@ static tesela_status build_piece(const tesela__job *job, tesela_solver solver, t
   if (status == TESELA_OK) status = side_table(plan, &b.b, false, &piece->db, err);
   if (status == TESELA_OK) set_padding(&b);
   if (status == TESELA_OK) set_stores(&b);
-  if (status == TESELA_OK) status = set_prefetch(&b, err);
+  if (status == TESELA_OK) status = tesela__set_prefetch(&b, err);
   if (status == TESELA_OK) status = set_packing(&b, err);
   return status;
 }

@@ -36,6 +36,7 @@ enum {
   TESELA__MAX_PIECES = 512, /* of one plan; with more, the gather copies */
   TESELA__MAX_TILE = 1024,  /* entries of a tile on each side */
   TESELA__STAGE = 40 << 10, /* bytes of each of the two buffers of tile.c */
+  TESELA__CARRIED = 512,    /* lines that a tile begins and the next one ends, most */
 };
 
 #define TESELA__PADDING INT64_MIN /* in a table of src offsets: no src, the fill value */

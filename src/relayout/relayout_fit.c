@@ -336,17 +336,20 @@ static bool start_woven_bits(tesela__builder *b) {
 }
 
 /* Src rows that are a little longer are taken whole; so are dst rows that follow each other and end within a line: staged as one, only
- * the tile's own ends share lines with others. */
-static void set_whole(const tesela__builder *b, int64_t *na, int64_t *nb, int64_t multiple) {
+ * the tile's own ends share lines with others. Of other rows that end within a line there are no more than lines can be carried. */
+static void set_whole(tesela__builder *b, int64_t *na, int64_t *nb, int64_t multiple) {
   enum { LITTLE = 4 };
   const tesela__job *job = b->job;
   const tesela__loop *a_loop = &job->box->loop[job->a], *b_loop = &job->box->loop[job->b];
   if (a_loop->n <= LITTLE * *na) *na = tesela__max(*na, a_loop->n);
+  if (job->random || a_loop->ds % TESELA__LINE == 0) return;
   const int64_t row = b_loop->n * job->wd + job->tail;
-  if (a_loop->ds != row || row % TESELA__LINE == 0 || row / job->wd > TESELA__MAX_TILE || job->random) return;
   int64_t most = (TESELA__STAGE - 2 * TESELA__LINE) / row;
   most -= most % multiple;
-  if (most == 0) return;
+  if (a_loop->ds != row || row / job->wd > TESELA__MAX_TILE || most == 0) {
+    b->a.most = TESELA__CARRIED;
+    return;
+  }
   *nb = row / job->wd;
   *na = tesela__min(*na, most);
 }

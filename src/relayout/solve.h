@@ -174,6 +174,26 @@ bool tesela__permute_split(tesela__job *job, tesela__box *rest);
 /* Make the lines and picks of the piece. TESELA_E_MEMORY. */
 tesela_status tesela__permute_set(const tesela__builder *b, tesela_error *err);
 
+/* Make a table of n offsets. TESELA_E_MEMORY. */
+static inline tesela_status tesela__reserve_table(tesela_plan *plan, int64_t n, int64_t *at, tesela_error *err) {
+  void *table = plan->table;
+  bool grown = tesela__grow(&plan->allocator, &table, sizeof *plan->table, &plan->table_capacity,
+                            plan->n_table + (uint64_t)n);
+  plan->table = table;
+  if (!grown)
+    return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a table of %" PRId64 " offsets", n);
+  *at = (int64_t)plan->n_table;
+  plan->n_table += (size_t)n;
+  return TESELA_OK;
+}
+
+/* Do the src rows of a tile meet in few sets of the caches, so that they evict each other? Then they are copied to where they
+ * are dense, each soon after it is prefetched. Blocks of wider elements have too few rows for that. prefetch.c */
+bool tesela__rows_meet(const tesela__builder *b);
+/* Set the stretches of src that tiles prefetch: one for each entry of B (of A, of each stream, each pick of a block); neighbours are
+ * joined if all can be. prefetch.c. TESELA_E_MEMORY. */
+tesela_status tesela__set_prefetch(tesela__builder *b, tesela_error *err);
+
 /* Are the bytes of blocks of bits woven? relayout_fit.c */
 bool tesela__is_woven_bits(const tesela__job *job);
 

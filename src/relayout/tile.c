@@ -139,7 +139,7 @@ static tesela__rows rows_of(const tesela__worker *w, const tesela__tile *tile, b
 
 static int64_t rows_at_a_time(const tesela__piece *piece) {
   const int64_t n = tesela__max(1, 4096 / tesela__max(1, piece->entry_dst));
-  return piece->n_lines ? tesela__ceil_div(n, 4) * 4 : n; /* blocks are permuted four at a time */
+  return piece->n_lines ? tesela__ceil_div(n, TESELA__PERMUTE_BLOCKS) * TESELA__PERMUTE_BLOCKS : n;
 }
 
 static void tile_rows(tesela__worker *w, const tesela__tile *tile) {
