@@ -102,8 +102,9 @@ def text(search: Search, name: str) -> str:
     else:
         out += ["", default.message.splitlines()[0][:200]]
     out += ["", *findings(search)]
-    if search.refused:
-        out += ["", "not recommended:", *(f"  {line}" for line in search.refused)]
+    refused = search.not_recommended()
+    if refused:
+        out += ["", "not recommended:", *(f"  {line}" for line in refused)]
     return "\n".join(out) + "\n"
 
 
@@ -138,5 +139,5 @@ def as_json(search: Search, name: str) -> dict[str, Any]:
     return {
         "function": name, "target": search.compiler.target, "basis": ALWAYS, "compiles": search.compiler.compiles,
         "default": row(search.default), "auto": row(search.auto), "auto_is_better": better(search.auto, search.default), "findings": [tried(one) for one in search.findings()],
-        "tried": [tried(one) for one in search.tried], "refused": search.refused,
+        "tried": [tried(one) for one in search.tried], "refused": search.not_recommended(),
     }  # fmt: skip
