@@ -24,18 +24,19 @@ static void put_culprit(const report_view *view, int64_t number, const tesela_re
   char bytes[TESELA_UNITS_TEXT], ratio[REPORT_RATIO], shape[200];
   snprintf(shape, sizeof shape, "%.*s", (int)(culprit->shape_bytes < 199 ? culprit->shape_bytes : 199),
            culprit->shape);
+  const char *first = culprit->location[0]  ? culprit->location
+                      : culprit->op_name[0] ? culprit->op_name /* of an argument */
+                                            : culprit->name,
+             *second = culprit->location[0] ? culprit->op_name : culprit->name;
   printf(" %" PRId64 ". ", number);
-  if (report_put(&view->cli->out, culprit->location[0] ? culprit->location : culprit->name, 60) > 0)
-    fputs(": ", stdout);
+  if (report_put(&view->cli->out, first, 60) > 0) fputs(": ", stdout);
   if (culprit->count > 1) printf("%" PRId64 " x ", culprit->count);
   report_put(&view->cli->out, shape, 80);
   printf(" %s, %s, %s the data\n", report_buffer_role(culprit->role),
          report_bytes(view, culprit->bytes, bytes), report_ratio(culprit->bytes, culprit->data_bytes, ratio));
-  if (!culprit->op_name[0] || strcmp(culprit->op_name, culprit->location) == 0 ||
-      (!culprit->location[0] && strcmp(culprit->op_name, culprit->name) == 0))
-    return;
+  if (!second[0] || strcmp(first, second) == 0) return;
   fputs("    ", stdout);
-  report_put(&view->cli->out, culprit->op_name, 94);
+  report_put(&view->cli->out, second, 94);
   puts("");
 }
 

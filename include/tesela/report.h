@@ -614,7 +614,8 @@ typedef struct tesela_report_remedy {
   int64_t arrays;            ///< of the shape `to` in place of one; 0: it is not made
   int64_t bytes;             ///< of all of them
   int64_t peak_bytes;        ///< of the main memory, with this change alone, at most; -1 without a schedule
-  int64_t reserved[2];       ///< 0: room to grow (base.h)
+  int64_t few; ///< of rows taken by [m, k] numbers: k, which are apart, too; 0: the dims of `from` alone
+  int64_t reserved[1]; ///< 0: room to grow (base.h)
 } tesela_report_remedy;
 
 #define TESELA_REPORT_MAX_REMEDIES TESELA_REMEDY_N_KINDS
@@ -624,7 +625,8 @@ typedef struct tesela_report_remedy {
 /// Savings of several culprits do not add: each peak is that of one change.
 ///
 /// A constraint on a result that no copy, reshape or slice makes is a copy: of a schedule one of the arrays that are alike stays as it is
-/// at the peak, and where there is but one, none is advised.
+/// at the peak, and where there is but one, none is advised. Nor is one of an array with the dims of what a custom call returns: that has
+/// an order of its own.
 ///
 /// Example: two temporaries f32[1000000,3]{1,0:T(8,128)} of 488 MiB each, alone: components, 6 arrays f32[1000000]{0:T(1024)},
 /// 22.9 MiB; constrain, {0,1:T(4,128)}, 30.5 MiB, and 518.8 MiB at the peak.

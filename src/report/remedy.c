@@ -154,11 +154,13 @@ static int64_t remedy_merge(const tesela_xla_shape *from, tesela_xla_shape *best
 /* ---- the catalogue ---------------------------------------------------------------------------------------- */
 
 typedef struct remedy_list {
+  const tesela_report *report;
   const tesela_report_culprit *culprit;
   tesela_xla_shape from;
   int64_t bytes; /* of one */
   tesela_report_remedy *remedy;
   int32_t n;
+  int64_t few; /* of the remedy that is put next */
 } remedy_list;
 
 static bool remedy_made_by(const remedy_list *list, const char *word) {
@@ -181,7 +183,8 @@ static void remedy_put(remedy_list *list, tesela_remedy_kind kind, const tesela_
                                             .to = *to,
                                             .arrays = arrays,
                                             .bytes = bytes * list->culprit->count,
-                                            .peak_bytes = -1};
+                                            .peak_bytes = -1,
+                                            .few = list->few};
 }
 
 static bool remedy_is_indexed(const remedy_list *list) {
@@ -210,7 +213,10 @@ static void remedy_put_components(remedy_list *list, tesela__remedy_apart apart)
     kind = TESELA_REMEDY_PRODUCTS;
   else if (integers && remedy_is_indexed(list))
     kind = TESELA_REMEDY_INDICES;
+  if (kind == TESELA_REMEDY_COMPONENTS && remedy_made_by(list, "gather"))
+    list->few = tesela__remedy_taken(list->report, &list->from);
   remedy_put(list, kind, &to, arrays, remedy_place(&to, TESELA_XLA_CHOOSE_ORDER));
+  list->few = 0;
 }
 
 /* "jit(f)/mul" is an operation of JAX; the name of an argument is that of its copies, too. */
@@ -236,7 +242,8 @@ static bool remedy_is_moved(const tesela_report_culprit *culprit) {
 static void remedy_put_orders(remedy_list *list) {
   const tesela_report_culprit *culprit = list->culprit;
   const bool set = remedy_is_set(culprit), given = remedy_is_of_argument(culprit),
-             called = strncmp(culprit->name, "custom-call", 11) == 0;
+             called = strncmp(culprit->name, "custom-call", 11) == 0 ||
+                      (!set && tesela__remedy_is_called(list->report, &list->from));
   tesela_xla_shape to;
   if (!set && (given || called || (culprit->count == 1 && !remedy_is_moved(culprit)))) return;
   remedy_put(list, set ? TESELA_REMEDY_ORDER : TESELA_REMEDY_CONSTRAIN, &to, 1,
@@ -309,7 +316,7 @@ tesela_status tesela_report_remedies(const tesela_report *report, const tesela_r
                                      tesela_report_remedy remedy[TESELA_REPORT_MAX_REMEDIES], int32_t *n,
                                      tesela_error *err) {
   TESELA__NEED(err, report, culprit, remedy, n);
-  remedy_list list = {.culprit = culprit, .remedy = remedy};
+  remedy_list list = {.report = report, .culprit = culprit, .remedy = remedy};
   tesela_status status = TESELA_OK;
   *n = 0;
   if (!tesela__culprit_shape(culprit, &list.from)) return TESELA_OK;

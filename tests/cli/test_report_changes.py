@@ -133,6 +133,29 @@ def test_a_constraint_copies_what_comes_in_an_order_of_its_own(n, k):
         assert constrained(text.replace("%g", "%custom-call.")) == {}
 
 
+@pytest.mark.parametrize("dims, fixed", [("100000,3,3", True), ("100000,3", False), ("3,100000,3", False)])
+def test_a_custom_call_has_an_order_of_its_own(dims, fixed):
+    """Factors of matrices (`inverse` and `whiten` of tests/tpu/doctor): what goes in and comes out is padded whatever a constraint says."""
+    shape, order = "f32[100000,3,3]{2,1,0:T(4,128)}", "2,1,0" if dims.count(",") == 2 else "1,0"
+    copied = made("copy.1", shape, "p", op_name="jit(f)/dot_general")
+    factors = made("custom-call.3", f"f32[{dims}]{{{order}:T(4,128)}}", "copy.1", op_name="jit(f)/cholesky")
+    text = module([PARAMETER, copied, factors, made("r", "f32[8,128]{1,0:T(8,128)}", "copy.1", "custom-call.3", root=True)])
+    assert (shape in constrained(text)) == (not fixed)
+    assert shape in constrained(text.replace("%custom-call.3", "%factors"))  # a fusion has none
+
+
+@pytest.mark.parametrize("rows, columns, limit", [(65536, 8, 8), (131072, 4, None), (65536, 16, 16), (16384, 32, None), (65536, 7, None)])
+def test_rows_taken_by_several_columns_of_numbers(rows, columns, limit):
+    """`smooth` of tests/tpu/doctor: of [65536, 8] numbers the rows are [65536 * 8, 4] to the compiler; 8 is a small dim of the program."""
+    ids = f'%ids = s32[{rows},{columns}]{{0,1:T(8,128)}} parameter(1), metadata={{op_name="ids"}}'
+    taken = rows * columns if columns != 7 else 524288
+    made_of = made("gather_fusion", f"f32[{taken},4]{{1,0:T(8,128)}}", "p", "ids", op_name="jit(f)/gather")
+    text = module([PARAMETER, ids, made_of, made("r", "f32[8,128]{1,0:T(8,128)}", "gather_fusion", root=True)])
+    code = {one["shape"]: one["remedies"][0]["code"] for one in report(text)}[f"f32[{taken},4]{{1,0:T(8,128)}}"]
+    assert f"components({f'limit={limit}' if limit else ''})" in code
+    assert ("# rows at ids[:, k], for each of" in code) == (columns in (4, 8, 16))
+
+
 def test_no_order_is_advised_for_what_the_compiler_orders():
     shown = people(with_one("f32[524288,5]{1,0:T(8,128)}"))
     assert "minor, dim" not in shown and "parts = [x[:, i] for i in range(5)]" in shown
