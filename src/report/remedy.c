@@ -12,6 +12,7 @@ enum {
   REMEDY_LANES = 128,
   REMEDY_PIXELS = 32, /* of a line, as channels */
   REMEDY_WORTH = 20,  /* it saves a twentieth or more, of a schedule a twentieth of the peak */
+  REMEDY_VECTORS = 8, /* of the vector memory an eighth: for less its cost elsewhere is more */
   REMEDY_PIECE = 512  /* bytes: arrays take whole pieces */
 };
 
@@ -171,6 +172,9 @@ static bool remedy_made_by(const remedy_list *list, const char *word) {
 static void remedy_put(remedy_list *list, tesela_remedy_kind kind, const tesela_xla_shape *to, int64_t arrays,
                        int64_t each) {
   int64_t bytes;
+  const bool dims =
+      remedy_rows[kind].class == 'b' && kind != TESELA_REMEDY_PACK && kind != TESELA_REMEDY_MERGE;
+  if (list->culprit->space != 0 && !dims) return; /* the compiler chooses what is there, and in which order */
   if (each < 0 || !tesela__mul(tesela__ceil_div(each, REMEDY_PIECE), arrays * REMEDY_PIECE, &bytes) ||
       bytes > list->bytes - list->bytes / REMEDY_WORTH)
     return;
@@ -291,6 +295,7 @@ static tesela_xla_shape remedy_plain(const tesela_xla_shape *shape) {
  */
 static tesela_status remedy_replay(const tesela_report *report, remedy_list *of, int64_t *list,
                                    int64_t n_buffers, tesela_error *err) {
+  const int64_t worth = of->culprit->space == 0 ? REMEDY_WORTH : REMEDY_VECTORS;
   int64_t alike = 0, peak, *bytes = list + n_buffers;
   for (int64_t i = 0; i < n_buffers; i++) {
     tesela_report_buffer buffer;
@@ -298,15 +303,15 @@ static tesela_status remedy_replay(const tesela_report *report, remedy_list *of,
         tesela__culprit_is(of->culprit, &buffer))
       list[alike++] = i;
   }
-  tesela_status status = tesela_report_replay(report, 0, NULL, NULL, &peak, err);
+  tesela_status status = tesela_report_replay(report, of->culprit->space, 0, NULL, NULL, &peak, err);
   int32_t kept = 0;
   for (int32_t k = 0; k < of->n && status == TESELA_OK; k++) {
     tesela_report_remedy remedy = of->remedy[k];
     for (int64_t i = 0; i < alike; i++) bytes[i] = remedy.bytes / of->culprit->count;
-    status = tesela_report_replay(report, alike, list, bytes, &remedy.peak_bytes, err);
+    status = tesela_report_replay(report, of->culprit->space, alike, list, bytes, &remedy.peak_bytes, err);
     if (remedy.kind == TESELA_REMEDY_CONSTRAIN && !remedy_is_moved(of->culprit))
       remedy.peak_bytes += of->bytes;
-    if (remedy.peak_bytes < peak - peak / REMEDY_WORTH) of->remedy[kept++] = remedy;
+    if (remedy.peak_bytes < peak - peak / worth) of->remedy[kept++] = remedy;
   }
   of->n = kept;
   return status;

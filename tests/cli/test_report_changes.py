@@ -263,6 +263,37 @@ def test_no_order_needs_less_and_the_best_comes_first():
     assert seen > 10
 
 
+def in_vmem(n, k, more=()):
+    """An array of the vector memory, and others; those of the main memory are whole tiles."""
+    of_vectors = made("t", f"f32[{n},{k}]{{1,0:T(8,128)S(1)}}", "p", op_name="jit(f)/mul")
+    return module([PARAMETER, of_vectors, *more, made("r", "f32[8,128]{1,0:T(8,128)}", "t", root=True)])
+
+
+@pytest.mark.parametrize("n, k", [(65536, 3), (8192, 12), (100000, 64)])
+def test_padding_of_the_vector_memory(n, k):
+    """It is said where the main memory has nothing to save: `kalman`, `colours` and `lattice_boltzmann` of tests/tpu/doctor."""
+    found = [one for one in report(in_vmem(n, k)) if "S(1)" in one["shape"]]
+    (t,) = found
+    assert (t["bytes"], kinds(t)) == (tiled(n, k, 8), [("components", "b")])  # no order, nothing packed: the compiler says what is there
+    assert (t["remedies"][0]["bytes"], t["remedies"][0]["peak_bytes"]) == (k * flat(n), k * flat(n))
+    shown = people(in_vmem(n, k))
+    assert "each alone: padding in VMEM costs time; the peak of the main memory stays\n 1. f.py:3: f32[" in shown and "; VMEM " in shown
+
+
+def test_the_main_memory_comes_first():
+    padded = made("copy.1", "f32[100000,3]{1,0:T(8,128)}", "p")
+    shapes = [one["shape"] for one in report(in_vmem(65536, 3, [padded])) if kinds(one) != [("none", "d")]]
+    assert shapes == ["f32[100000,3]{1,0:T(8,128)}"]
+    for n, k in ((65536, 128), (4096, 256)):  # full lanes
+        assert all("S(1)" not in one["shape"] for one in report(in_vmem(n, k)))
+        assert "What to change" not in people(in_vmem(n, k))
+
+
+def test_the_data_alone_is_said_of_the_main_memory():
+    shown = people(in_vmem(65536, 3), "--max-peak", "8KiB")
+    assert "the data of the largest arrays alone is 8.0 KiB, 1.0x the memory of 8.0 KiB" in shown
+
+
 def test_huge_shapes_do_not_overflow():
     huge = "f32[3,1125899906842624]{1,0:T(4,128)}"  # 2^54 bytes; and 2^61 in tiles of which a quarter is padding
     for text in (huge, "f32[3,144115188075855872]{1,0:T(4,128)}", "f32[4503599627370496,2,2,3]{3,2,1,0:T(4,128)}"):

@@ -101,6 +101,11 @@ def test_programs_that_the_rewrites_had_not_seen():
     assert counted("programs written before three of the rewrites: the first recommendation saves") == [sum(saves(row, 0.15) for row in unseen), len(unseen)] and len(unseen) == 12
 
 
+def test_programs_of_narrow_types():
+    types = [row for row in OUTCOMES.values() if row["kind"] == "types"]
+    assert counted("programs in f8 and s4") == [sum(saves(row, 0.15) for row in types), len(types)] and len(types) == 2
+
+
 def test_the_programs_in_which_a_fix_by_hand_does_not_help():
     other = [row for row in OUTCOMES.values() if row["kind"] == "other"]
     assert counted("of the programs whose fix") == [sum(row["first"] != "no slack" for row in other), len(other)] and len(other) == 12
