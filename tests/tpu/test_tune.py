@@ -2,6 +2,7 @@
 """`tesela tune` beside the compiler: rewrites compute the same, figures are memory_analysis's, what is pasted is what was compiled."""
 
 import pathlib
+import re
 import sys
 import types
 
@@ -154,6 +155,13 @@ def test_a_row_of_the_table_is_what_the_compiler_says():
         assert [str(cell) for cell in cells] == list(kept[name].values())
 
 
+def test_copies_of_arguments_are_said():
+    case = cases.CASES["codes_s4"]
+    text = str(tesela.tune.tune(case.program, *case.specs(), compiles=2))
+    assert re.search(r" cycles  copies of argument codes\n", text) and re.search(r" of padding  s4\[1048576,16\].* copy  argument codes\n", text)
+    assert "(no source line)" not in text
+
+
 @pytest.mark.parametrize("hbm, cycles, words", [(1700, 990, "+70 % HBM"), (900, 2200, "+120 % cycles"), (1040, 1030, None)])
 def test_auto_that_is_worse_is_said(monkeypatch, hbm, cycles, words):
     def way(hbm, cycles):
@@ -162,6 +170,6 @@ def test_auto_that_is_worse_is_said(monkeypatch, hbm, cycles, words):
     for name in ("padded", "lines_of", "findings"):
         monkeypatch.setattr(_show, name, lambda *_: [])
     search = types.SimpleNamespace(default=way(1000, 1000), auto=way(hbm, cycles), compiler=types.SimpleNamespace(target="v5e"),
-                                   not_recommended=list, tried=[])  # fmt: skip
+                                   subject=types.SimpleNamespace(names=[]), not_recommended=list, tried=[])  # fmt: skip
     text = _show.text(search, "step")
     assert f"warning: AUTO is worse: {words}\n" in text if words else "worse" not in text
