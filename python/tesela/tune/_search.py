@@ -9,6 +9,7 @@ and against AUTO.
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 from collections.abc import Callable, Sequence
@@ -326,7 +327,11 @@ class Search:
         """Is there a reason for it besides the estimate? A layout alone that saves no bytes has one where rows are short or taken by
         their numbers. Where all rows fill the lanes the compiler's estimates of one operation in two orders are all that differs."""
         saves_bytes = one.measured.hbm <= (1 - LEAST) * self.default.hbm or not self.default.fits
-        return one.what.kind == "rewrite" or saves_bytes or self.subject.has_short_rows(LANES)
+        return one.what.kind == "rewrite" or saves_bytes or self._short_rows
+
+    @functools.cached_property
+    def _short_rows(self) -> bool:
+        return self.subject.has_short_rows(LANES)
 
     def not_recommended(self) -> list[str]:
         """What was refused, and the best of what has the estimate alone on its side."""
