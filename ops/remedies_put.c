@@ -34,11 +34,15 @@ static void put_remedy(tesela_sink *j, const tesela_report_culprit *culprit,
   tesela_put_end(j);
 }
 
-static tesela_status put_culprit(tesela_sink *j, const report_ask *ask,
-                                 const tesela_report_culprit *culprit) {
+/* *helps becomes true if there is a remedy. Of the vector memory only what has one is put. */
+static tesela_status put_culprit(tesela_sink *j, const report_ask *ask, const tesela_report_culprit *culprit,
+                                 bool *helps) {
   tesela_report_remedy remedy[TESELA_REPORT_MAX_REMEDIES];
   int32_t n = 0;
   if (tesela_report_remedies(ask->report, culprit, remedy, &n, NULL) != TESELA_OK) return TESELA_E_MEMORY;
+  const bool is = n > 0 && remedy[0].kind != TESELA_REMEDY_NONE;
+  *helps = *helps || is;
+  if (culprit->space != 0 && !is) return TESELA_OK;
   tesela_put_object(j);
   tesela_put_key(j, "shape");
   tesela_put_text_n(j, culprit->shape, (size_t)culprit->shape_bytes);
@@ -60,9 +64,12 @@ tesela_status report_put_culprits(tesela_sink *j, const report_ask *ask) {
   tesela_report_culprit culprit[REPORT_CULPRITS];
   int64_t n = 0;
   tesela_status status = TESELA_OK;
-  (void)tesela_report_culprits(ask->report, REPORT_CULPRITS, culprit, &n, NULL);
+  bool helps = false;
   tesela_put_key_list(j, "culprits");
-  for (int64_t i = 0; i < n && status == TESELA_OK; i++) status = put_culprit(j, ask, &culprit[i]);
+  for (int32_t space = 0; space <= 1 && !helps; space++) {
+    (void)tesela_report_culprits(ask->report, space, REPORT_CULPRITS, culprit, &n, NULL);
+    for (int64_t i = 0; i < n && status == TESELA_OK; i++) status = put_culprit(j, ask, &culprit[i], &helps);
+  }
   tesela_put_end(j);
   return status;
 }

@@ -486,6 +486,7 @@
 #include "report/reasons.c"
 #include "report/remedy.c"
 #include "report/remedy_code.c"
+#include "report/remedy_near.c"
 #include "report/report_arena.c"
 #include "report/report_line.c"
 #include "report/report_memory_shape.c"

@@ -24,18 +24,19 @@ static void put_culprit(const report_view *view, int64_t number, const tesela_re
   char bytes[TESELA_UNITS_TEXT], ratio[REPORT_RATIO], shape[200];
   snprintf(shape, sizeof shape, "%.*s", (int)(culprit->shape_bytes < 199 ? culprit->shape_bytes : 199),
            culprit->shape);
+  const char *first = culprit->location[0]  ? culprit->location
+                      : culprit->op_name[0] ? culprit->op_name /* of an argument */
+                                            : culprit->name,
+             *second = culprit->location[0] ? culprit->op_name : culprit->name;
   printf(" %" PRId64 ". ", number);
-  if (report_put(&view->cli->out, culprit->location[0] ? culprit->location : culprit->name, 60) > 0)
-    fputs(": ", stdout);
+  if (report_put(&view->cli->out, first, 60) > 0) fputs(": ", stdout);
   if (culprit->count > 1) printf("%" PRId64 " x ", culprit->count);
   report_put(&view->cli->out, shape, 80);
   printf(" %s, %s, %s the data\n", report_buffer_role(culprit->role),
          report_bytes(view, culprit->bytes, bytes), report_ratio(culprit->bytes, culprit->data_bytes, ratio));
-  if (!culprit->op_name[0] || strcmp(culprit->op_name, culprit->location) == 0 ||
-      (!culprit->location[0] && strcmp(culprit->op_name, culprit->name) == 0))
-    return;
+  if (!second[0] || strcmp(first, second) == 0) return;
   fputs("    ", stdout);
-  report_put(&view->cli->out, culprit->op_name, 94);
+  report_put(&view->cli->out, second, 94);
   puts("");
 }
 
@@ -57,6 +58,7 @@ static int write_plain(void *user, const char *text, size_t length) {
 
 static void put_remedy(const report_view *view, const tesela_report_culprit *culprit,
                        const tesela_report_remedy *remedy, int64_t peak) {
+  const bool main = culprit->space == 0;
   char bytes[TESELA_UNITS_TEXT], of[TESELA_UNITS_TEXT];
   const int64_t capacity = change_capacity(view);
   bool begun = false;
@@ -68,9 +70,9 @@ static void put_remedy(const report_view *view, const tesela_report_culprit *cul
     printf(", %s", report_bytes(view, remedy->bytes, bytes));
   }
   if (remedy->peak_bytes >= 0) {
-    printf("; peak %s", report_bytes(view, peak, bytes));
+    printf("; %s %s", main ? "peak" : "VMEM", report_bytes(view, peak, bytes));
     printf(" -> %s", report_bytes(view, remedy->peak_bytes, bytes));
-    if (capacity >= 0)
+    if (capacity >= 0 && main)
       printf(" of %s: %s", report_bytes(view, capacity, of),
              remedy->peak_bytes <= capacity ? "fits" : "does not fit");
   } else {
@@ -94,34 +96,47 @@ static void put_nothing(const report_view *view, const tesela_report_culprit *cu
   puts("\n   shard them, take smaller batches, or compute parts again (jax.checkpoint)");
 }
 
-bool report_print_changes(const report_view *view) {
-  tesela_report_culprit culprit[REPORT_CULPRITS];
+static void put_heading(const report_view *view, const tesela_report_culprit *culprit) {
+  puts("");
+  cli_styled(&view->cli->out, "1", "What to change");
+  puts(culprit->space != 0 ? ", each alone: padding in VMEM costs time; the peak of the main memory stays"
+       : culprit->lives    ? ", each alone, with the peak that follows from the schedule"
+                           : ", each alone; savings do not add, and arrays that share memory save less");
+}
+
+/* *shown: how many of the arrays something can be done about. */
+static bool put_changes(const report_view *view, int32_t space, const tesela_report_culprit *culprit,
+                        int64_t n, int64_t *shown) {
   tesela_report_peak peak = {.at = -1};
-  int64_t n = 0, shown = 0;
-  (void)tesela_report_culprits(view->ask.report, REPORT_CULPRITS, culprit, &n, NULL);
-  (void)tesela_report_highest_peak(view->ask.report, TESELA_REPORT_HLO, 0, &peak);
-  for (int64_t i = 0; i < n && shown < CHANGE_CULPRITS; i++) {
+  (void)tesela_report_highest_peak(view->ask.report, TESELA_REPORT_HLO, space, &peak);
+  for (int64_t i = 0; i < n && *shown < CHANGE_CULPRITS; i++) {
     tesela_report_remedy remedy[TESELA_REPORT_MAX_REMEDIES];
     int32_t found = 0;
     if (tesela_report_remedies(view->ask.report, &culprit[i], remedy, &found, NULL) != TESELA_OK)
       return false;
     if (found == 0 || remedy[0].kind == TESELA_REMEDY_NONE) continue;
-    if (shown++ == 0) {
-      puts("");
-      cli_styled(&view->cli->out, "1", "What to change");
-      puts(culprit[i].lives ? ", each alone, with the peak that follows from the schedule"
-                            : ", each alone; savings do not add, and arrays that share memory save less");
-    }
-    put_culprit(view, shown, &culprit[i]);
+    if ((*shown)++ == 0) put_heading(view, &culprit[i]);
+    put_culprit(view, *shown, &culprit[i]);
     for (char class = 'a'; class <= 'c'; class ++) {
       int32_t k = 0;
       while (k < found && tesela_remedy_class(remedy[k].kind) != class) k++;
       if (k < found) put_remedy(view, &culprit[i], &remedy[k], peak.least_bytes);
     }
   }
-  if (shown == 0 && n > 0 && change_capacity(view) >= 0) {
-    puts("");
-    put_nothing(view, culprit, n);
+  return true;
+}
+
+/* About the main memory; if nothing helps there, about the vector memory. */
+bool report_print_changes(const report_view *view) {
+  tesela_report_culprit culprit[2][REPORT_CULPRITS];
+  int64_t n[2] = {0, 0}, shown = 0;
+  for (int32_t space = 0; space <= 1 && shown == 0; space++) {
+    (void)tesela_report_culprits(view->ask.report, space, REPORT_CULPRITS, culprit[space], &n[space], NULL);
+    if (!put_changes(view, space, culprit[space], n[space], &shown)) return false;
+    if (space == 0 && shown == 0 && n[0] > 0 && change_capacity(view) >= 0) {
+      puts("");
+      put_nothing(view, culprit[0], n[0]);
+    }
   }
   return true;
 }

@@ -586,7 +586,7 @@ TESELA_API const char *tesela_remedy_name(tesela_remedy_kind kind);
 TESELA_API const char *tesela_remedy_words(tesela_remedy_kind kind);
 TESELA_API char tesela_remedy_class(tesela_remedy_kind kind);
 
-/// Arrays of one shape and role: of a schedule, those that need the main memory at its peak. Texts are owned by the report.
+/// Arrays of one shape and role: of a schedule, those that need a memory at its peak. Texts are owned by the report.
 typedef struct tesela_report_culprit {
   const char *shape; ///< not ended: shape_bytes of it
   int64_t shape_bytes;
@@ -597,14 +597,16 @@ typedef struct tesela_report_culprit {
   int64_t count;             ///< arrays
   int64_t bytes, data_bytes; ///< of all of them; data_bytes without padding
   bool lives;                ///< of a schedule
-  int64_t reserved[2];       ///< 0: room to grow (base.h)
+  int32_t space;             ///< n of S(n)
+  int64_t reserved[1];       ///< 0: room to grow (base.h)
 } tesela_report_culprit;
 
-/// The arrays of the main memory, most padding first, then most bytes: those alive at the highest peak of a scheduled module, if
-/// there is one; else the rows of HLO text, else of memory reports. *n receives how many were written. O(rows capacity), no allocation.
+/// The arrays of a memory, most padding first, then most bytes: those alive at its peak in the scheduled module with the highest peak, if
+/// there is one; else, for space 0, the rows of HLO text, else of memory reports. Padding in the vector memory, space 1, costs time and
+/// no bytes of the main memory. *n receives how many were written. O(rows capacity), no allocation.
 ///
 /// @return TESELA_OK; TESELA_E_INVALID for a missing argument.
-TESELA_API tesela_status tesela_report_culprits(const tesela_report *report, int64_t capacity,
+TESELA_API tesela_status tesela_report_culprits(const tesela_report *report, int32_t space, int64_t capacity,
                                                 tesela_report_culprit *culprit, int64_t *n,
                                                 tesela_error *err);
 
@@ -613,18 +615,20 @@ typedef struct tesela_report_remedy {
   tesela_xla_shape from, to; ///< to: as a TPU compiler would place it
   int64_t arrays;            ///< of the shape `to` in place of one; 0: it is not made
   int64_t bytes;             ///< of all of them
-  int64_t peak_bytes;        ///< of the main memory, with this change alone, at most; -1 without a schedule
-  int64_t reserved[2];       ///< 0: room to grow (base.h)
+  int64_t peak_bytes; ///< of the culprit's memory, with this change alone, at most; -1 without a schedule
+  int64_t few; ///< of rows taken by [m, k] numbers: k, which are apart, too; 0: the dims of `from` alone
+  int64_t reserved[1]; ///< 0: room to grow (base.h)
 } tesela_report_remedy;
 
 #define TESELA_REPORT_MAX_REMEDIES TESELA_REMEDY_N_KINDS
 
 /// What can be done about a culprit, that which leaves the fewest bytes first; of those within 10 % the first of TESELA_REMEDY_MAP. Each
-/// saves 5 % of the culprit's bytes or more and, of a schedule, 5 % of the peak; if nothing does the only one is TESELA_REMEDY_NONE.
+/// saves 5 % of the culprit's bytes or more and, of a schedule, 5 % of the peak, an eighth of that of the vector memory; if nothing does the only one is TESELA_REMEDY_NONE.
 /// Savings of several culprits do not add: each peak is that of one change.
 ///
 /// A constraint on a result that no copy, reshape or slice makes is a copy: of a schedule one of the arrays that are alike stays as it is
-/// at the peak, and where there is but one, none is advised.
+/// at the peak, and where there is but one, none is advised. Nor is one of an array with the dims of what a custom call returns: that has
+/// an order of its own.
 ///
 /// Example: two temporaries f32[1000000,3]{1,0:T(8,128)} of 488 MiB each, alone: components, 6 arrays f32[1000000]{0:T(1024)},
 /// 22.9 MiB; constrain, {0,1:T(4,128)}, 30.5 MiB, and 518.8 MiB at the peak.
@@ -641,15 +645,16 @@ TESELA_API tesela_status tesela_report_remedy_code(const tesela_report_culprit *
                                                    const tesela_report_remedy *remedy,
                                                    const tesela_writer *to, tesela_error *err);
 
-/// The peak of the main memory if n buffers had other bytes: buffer[i], ascending, had bytes[i]. Temporaries that used the memory of one
+/// The peak of a memory if n buffers had other bytes: buffer[i], ascending, had bytes[i]. Temporaries that used the memory of one
 /// that is now smaller get their own, so it is an upper bound. O(buffers + instants), and as much memory.
 ///
 /// Example: peak 12 MiB of 4 of arguments, 4 of results and 4 of a temporary: with 1 MiB for that it is 9 MiB.
 ///
 /// @return TESELA_OK; TESELA_E_INVALID without a schedule; TESELA_E_RANGE for a buffer out of range, or negative bytes;
 /// TESELA_E_MEMORY.
-TESELA_API tesela_status tesela_report_replay(const tesela_report *report, int64_t n, const int64_t *buffer,
-                                              const int64_t *bytes, int64_t *peak, tesela_error *err);
+TESELA_API tesela_status tesela_report_replay(const tesela_report *report, int32_t space, int64_t n,
+                                              const int64_t *buffer, const int64_t *bytes, int64_t *peak,
+                                              tesela_error *err);
 
 /// The number of results of an opcode that are separate arrays, and the reason.
 typedef enum tesela_report_counts {

@@ -144,7 +144,7 @@ class Report:
 
     @property
     def culprits(self) -> tuple[Culprit, ...]:
-        """What to change: the arrays with most padding, at most five, each with its remedies."""
+        """What to change: the arrays with most padding, at most five, each with its remedies; if none has one, also those of VMEM that do."""
         return tuple(map(Culprit, self.json["culprits"]))
 
     @property

@@ -36,7 +36,8 @@ bool tesela__culprit_shape(const tesela_report_culprit *culprit, tesela_xla_shap
 /* ---- of a schedule ---------------------------------------------------------------------------------------- */
 
 bool tesela__culprit_is(const tesela_report_culprit *culprit, const tesela_report_buffer *buffer) {
-  return culprit->role == buffer->role && buffer->space == 0 && culprit->shape_bytes == buffer->shape_bytes &&
+  return culprit->role == buffer->role && culprit->space == buffer->space &&
+         culprit->shape_bytes == buffer->shape_bytes &&
          memcmp(culprit->shape, buffer->shape, (size_t)buffer->shape_bytes) == 0;
 }
 
@@ -52,10 +53,11 @@ static bool culprit_joins(tesela_report_culprit *group, int64_t n, const tesela_
   return false;
 }
 
-static int64_t culprits_of_peak(const tesela_report *report, int64_t capacity, tesela_report_culprit *list) {
+static int64_t culprits_of_peak(const tesela_report *report, int32_t space, int64_t capacity,
+                                tesela_report_culprit *list) {
   int64_t alive[CULPRIT_BUFFERS], n_alive = 0, n_groups = 0, n = 0;
   tesela_report_culprit group[CULPRIT_BUFFERS];
-  (void)tesela_report_alive(report, 0, CULPRIT_BUFFERS, alive, &n_alive, NULL);
+  (void)tesela_report_alive(report, space, CULPRIT_BUFFERS, alive, &n_alive, NULL);
   for (int64_t i = 0; i < n_alive; i++) {
     tesela_report_buffer buffer;
     tesela_xla_shape shape;
@@ -71,7 +73,8 @@ static int64_t culprits_of_peak(const tesela_report *report, int64_t capacity, t
                                      .location = buffer.location,
                                      .count = 1,
                                      .bytes = buffer.bytes,
-                                     .lives = true};
+                                     .lives = true,
+                                     .space = space};
     if (!tesela__culprit_shape(&culprit, &shape) || tesela_xla_size(&shape, &sizes, NULL) != TESELA_OK)
       continue;
     culprit.data_bytes = tesela__min(sizes.logical_bytes, buffer.bytes);
@@ -110,14 +113,14 @@ static int64_t culprits_of_rows(const tesela_report *report, tesela_report_sourc
   return n;
 }
 
-tesela_status tesela_report_culprits(const tesela_report *report, int64_t capacity,
+tesela_status tesela_report_culprits(const tesela_report *report, int32_t space, int64_t capacity,
                                      tesela_report_culprit *culprit, int64_t *n, tesela_error *err) {
   TESELA__NEED(err, report, n);
   TESELA__NEED_LIST(err, culprit, capacity);
   *n = 0;
   if (capacity <= 0) return TESELA_OK;
-  if (report->lives) *n = culprits_of_peak(report, capacity, culprit);
-  for (int source = TESELA_REPORT_N_SOURCES - 1; source >= 0 && *n == 0; source--)
+  if (report->lives) *n = culprits_of_peak(report, space, capacity, culprit);
+  for (int source = TESELA_REPORT_N_SOURCES - 1; source >= 0 && *n == 0 && space == 0; source--)
     *n = culprits_of_rows(report, (tesela_report_source)source, capacity, culprit);
   return TESELA_OK;
 }
@@ -139,15 +142,15 @@ static tesela_status replay_check(const tesela_report *report, int64_t n, const 
   return TESELA_OK;
 }
 
-/* The most bytes at an instant; change[] is 0 at first, with room for one more than the instants. */
-static int64_t replay_peak(const tesela__schedule *s, const int64_t *bytes, int64_t *change) {
+/* The most bytes of a memory at an instant; change[] is 0 at first, with room for one more than the instants. */
+static int64_t replay_peak(const tesela__schedule *s, int32_t space, const int64_t *bytes, int64_t *change) {
   int64_t always = 0, alive = 0, most = 0;
   tesela__schedule_span span;
   for (size_t i = 0; i < s->n_buffers; i++) {
     const tesela__schedule_buffer *buffer = &s->buffer[i];
     const bool hosted = buffer->inside >= 0 && bytes[buffer->inside] >= s->buffer[buffer->inside].bytes &&
                         bytes[i] <= buffer->bytes;
-    if (buffer->space != 0 || hosted) continue;
+    if (buffer->space != space || hosted) continue;
     if (buffer->argument || buffer->output) {
       always += bytes[i];
       continue;
@@ -164,8 +167,9 @@ static int64_t replay_peak(const tesela__schedule *s, const int64_t *bytes, int6
   return always + most;
 }
 
-tesela_status tesela_report_replay(const tesela_report *report, int64_t n, const int64_t *buffer,
-                                   const int64_t *bytes, int64_t *peak, tesela_error *err) {
+tesela_status tesela_report_replay(const tesela_report *report, int32_t space, int64_t n,
+                                   const int64_t *buffer, const int64_t *bytes, int64_t *peak,
+                                   tesela_error *err) {
   TESELA__NEED(err, report, peak);
   TESELA__NEED_LIST(err, buffer, n);
   TESELA__NEED_LIST(err, bytes, n);
@@ -178,7 +182,7 @@ tesela_status tesela_report_replay(const tesela_report *report, int64_t n, const
   memset(sizes, 0, room * sizeof *sizes);
   for (size_t i = 0; i < s->n_buffers; i++) sizes[i] = s->buffer[i].bytes;
   for (int64_t i = 0; i < n; i++) sizes[buffer[i]] = bytes[i];
-  *peak = replay_peak(s, sizes, sizes + s->n_buffers);
+  *peak = replay_peak(s, space, sizes, sizes + s->n_buffers);
   tesela__release(&report->allocator, sizes);
   return TESELA_OK;
 }

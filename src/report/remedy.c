@@ -12,6 +12,7 @@ enum {
   REMEDY_LANES = 128,
   REMEDY_PIXELS = 32, /* of a line, as channels */
   REMEDY_WORTH = 20,  /* it saves a twentieth or more, of a schedule a twentieth of the peak */
+  REMEDY_VECTORS = 8, /* of the vector memory an eighth: for less its cost elsewhere is more */
   REMEDY_PIECE = 512  /* bytes: arrays take whole pieces */
 };
 
@@ -154,11 +155,13 @@ static int64_t remedy_merge(const tesela_xla_shape *from, tesela_xla_shape *best
 /* ---- the catalogue ---------------------------------------------------------------------------------------- */
 
 typedef struct remedy_list {
+  const tesela_report *report;
   const tesela_report_culprit *culprit;
   tesela_xla_shape from;
   int64_t bytes; /* of one */
   tesela_report_remedy *remedy;
   int32_t n;
+  int64_t few; /* of the remedy that is put next */
 } remedy_list;
 
 static bool remedy_made_by(const remedy_list *list, const char *word) {
@@ -169,6 +172,9 @@ static bool remedy_made_by(const remedy_list *list, const char *word) {
 static void remedy_put(remedy_list *list, tesela_remedy_kind kind, const tesela_xla_shape *to, int64_t arrays,
                        int64_t each) {
   int64_t bytes;
+  const bool dims =
+      remedy_rows[kind].class == 'b' && kind != TESELA_REMEDY_PACK && kind != TESELA_REMEDY_MERGE;
+  if (list->culprit->space != 0 && !dims) return; /* the compiler chooses what is there, and in which order */
   if (each < 0 || !tesela__mul(tesela__ceil_div(each, REMEDY_PIECE), arrays * REMEDY_PIECE, &bytes) ||
       bytes > list->bytes - list->bytes / REMEDY_WORTH)
     return;
@@ -181,7 +187,8 @@ static void remedy_put(remedy_list *list, tesela_remedy_kind kind, const tesela_
                                             .to = *to,
                                             .arrays = arrays,
                                             .bytes = bytes * list->culprit->count,
-                                            .peak_bytes = -1};
+                                            .peak_bytes = -1,
+                                            .few = list->few};
 }
 
 static bool remedy_is_indexed(const remedy_list *list) {
@@ -210,7 +217,10 @@ static void remedy_put_components(remedy_list *list, tesela__remedy_apart apart)
     kind = TESELA_REMEDY_PRODUCTS;
   else if (integers && remedy_is_indexed(list))
     kind = TESELA_REMEDY_INDICES;
+  if (kind == TESELA_REMEDY_COMPONENTS && remedy_made_by(list, "gather"))
+    list->few = tesela__remedy_taken(list->report, &list->from);
   remedy_put(list, kind, &to, arrays, remedy_place(&to, TESELA_XLA_CHOOSE_ORDER));
+  list->few = 0;
 }
 
 /* "jit(f)/mul" is an operation of JAX; the name of an argument is that of its copies, too. */
@@ -236,7 +246,8 @@ static bool remedy_is_moved(const tesela_report_culprit *culprit) {
 static void remedy_put_orders(remedy_list *list) {
   const tesela_report_culprit *culprit = list->culprit;
   const bool set = remedy_is_set(culprit), given = remedy_is_of_argument(culprit),
-             called = strncmp(culprit->name, "custom-call", 11) == 0;
+             called = strncmp(culprit->name, "custom-call", 11) == 0 ||
+                      (!set && tesela__remedy_is_called(list->report, &list->from));
   tesela_xla_shape to;
   if (!set && (given || called || (culprit->count == 1 && !remedy_is_moved(culprit)))) return;
   remedy_put(list, set ? TESELA_REMEDY_ORDER : TESELA_REMEDY_CONSTRAIN, &to, 1,
@@ -284,6 +295,7 @@ static tesela_xla_shape remedy_plain(const tesela_xla_shape *shape) {
  */
 static tesela_status remedy_replay(const tesela_report *report, remedy_list *of, int64_t *list,
                                    int64_t n_buffers, tesela_error *err) {
+  const int64_t worth = of->culprit->space == 0 ? REMEDY_WORTH : REMEDY_VECTORS;
   int64_t alike = 0, peak, *bytes = list + n_buffers;
   for (int64_t i = 0; i < n_buffers; i++) {
     tesela_report_buffer buffer;
@@ -291,15 +303,15 @@ static tesela_status remedy_replay(const tesela_report *report, remedy_list *of,
         tesela__culprit_is(of->culprit, &buffer))
       list[alike++] = i;
   }
-  tesela_status status = tesela_report_replay(report, 0, NULL, NULL, &peak, err);
+  tesela_status status = tesela_report_replay(report, of->culprit->space, 0, NULL, NULL, &peak, err);
   int32_t kept = 0;
   for (int32_t k = 0; k < of->n && status == TESELA_OK; k++) {
     tesela_report_remedy remedy = of->remedy[k];
     for (int64_t i = 0; i < alike; i++) bytes[i] = remedy.bytes / of->culprit->count;
-    status = tesela_report_replay(report, alike, list, bytes, &remedy.peak_bytes, err);
+    status = tesela_report_replay(report, of->culprit->space, alike, list, bytes, &remedy.peak_bytes, err);
     if (remedy.kind == TESELA_REMEDY_CONSTRAIN && !remedy_is_moved(of->culprit))
       remedy.peak_bytes += of->bytes;
-    if (remedy.peak_bytes < peak - peak / REMEDY_WORTH) of->remedy[kept++] = remedy;
+    if (remedy.peak_bytes < peak - peak / worth) of->remedy[kept++] = remedy;
   }
   of->n = kept;
   return status;
@@ -309,7 +321,7 @@ tesela_status tesela_report_remedies(const tesela_report *report, const tesela_r
                                      tesela_report_remedy remedy[TESELA_REPORT_MAX_REMEDIES], int32_t *n,
                                      tesela_error *err) {
   TESELA__NEED(err, report, culprit, remedy, n);
-  remedy_list list = {.culprit = culprit, .remedy = remedy};
+  remedy_list list = {.report = report, .culprit = culprit, .remedy = remedy};
   tesela_status status = TESELA_OK;
   *n = 0;
   if (!tesela__culprit_shape(culprit, &list.from)) return TESELA_OK;

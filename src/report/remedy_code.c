@@ -63,7 +63,7 @@ static void code_put_part(tesela__sink *sink, const tesela_report_culprit *culpr
 /* An argument or a result is as it is passed: the decorator leaves it. */
 static void code_put_decorator(tesela__sink *sink, const tesela_report_culprit *culprit,
                                const tesela_report_remedy *remedy, uint64_t few) {
-  int64_t most = 0;
+  int64_t most = culprit->role == TESELA_REPORT_BUFFER_TEMPORARY ? remedy->few : 0;
   for (int32_t d = 0; d < remedy->from.rank; d++)
     if (few >> d & 1) most = tesela__max(most, remedy->from.dim[d]);
   tesela__puts(sink, "@tesela.tune.components(");
@@ -91,6 +91,10 @@ static void code_put_components(tesela__sink *sink, const tesela_report_culprit 
   for (int32_t d = 0; d < remedy->from.rank; d++)
     if (few >> d & 1) tesela__putf(sink, " for %c in range(%" PRId64 ")", letter++, remedy->from.dim[d]);
   tesela__puts(sink, listed ? ")\n" : "]\n");
+  if (remedy->few > 0)
+    tesela__putf(
+        sink, "# rows at ids[:, k], for each of %" PRId64 " k: the columns of the numbers are apart, too\n",
+        remedy->few);
 }
 
 /* ---- the others ------------------------------------------------------------------------------------------- */

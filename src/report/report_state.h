@@ -648,6 +648,13 @@ typedef enum tesela__remedy_apart { TESELA__REMEDY_SMALL, TESELA__REMEDY_WIDE } 
 /* A bit for each dim of few indices, which become *arrays arrays of their own. */
 uint64_t tesela__remedy_few(const tesela_xla_shape *shape, tesela__remedy_apart apart, int64_t *arrays);
 
+/* ---- remedy_near.c ---------------------------------------------------------------------------------------- */
+
+/* Does a custom call return an array with these dims? */
+bool tesela__remedy_is_called(const tesela_report *report, const tesela_xla_shape *from);
+/* Rows [m * k, w] that are taken by numbers [m, k]: k, else 0. */
+int64_t tesela__remedy_taken(const tesela_report *report, const tesela_xla_shape *from);
+
 /* query.c: does the row match a query? Rows that never counted do not. */
 bool tesela__report_matches(const tesela_report_array *array, const tesela_report_filter *filter);
 

@@ -133,6 +133,29 @@ def test_a_constraint_copies_what_comes_in_an_order_of_its_own(n, k):
         assert constrained(text.replace("%g", "%custom-call.")) == {}
 
 
+@pytest.mark.parametrize("dims, fixed", [("100000,3,3", True), ("100000,3", False), ("3,100000,3", False)])
+def test_a_custom_call_has_an_order_of_its_own(dims, fixed):
+    """Factors of matrices (`inverse` and `whiten` of tests/tpu/doctor): what goes in and comes out is padded whatever a constraint says."""
+    shape, order = "f32[100000,3,3]{2,1,0:T(4,128)}", "2,1,0" if dims.count(",") == 2 else "1,0"
+    copied = made("copy.1", shape, "p", op_name="jit(f)/dot_general")
+    factors = made("custom-call.3", f"f32[{dims}]{{{order}:T(4,128)}}", "copy.1", op_name="jit(f)/cholesky")
+    text = module([PARAMETER, copied, factors, made("r", "f32[8,128]{1,0:T(8,128)}", "copy.1", "custom-call.3", root=True)])
+    assert (shape in constrained(text)) == (not fixed)
+    assert shape in constrained(text.replace("%custom-call.3", "%factors"))  # a fusion has none
+
+
+@pytest.mark.parametrize("rows, columns, limit", [(65536, 8, 8), (131072, 4, None), (65536, 16, 16), (16384, 32, None), (65536, 7, None)])
+def test_rows_taken_by_several_columns_of_numbers(rows, columns, limit):
+    """`smooth` of tests/tpu/doctor: of [65536, 8] numbers the rows are [65536 * 8, 4] to the compiler; 8 is a small dim of the program."""
+    ids = f'%ids = s32[{rows},{columns}]{{0,1:T(8,128)}} parameter(1), metadata={{op_name="ids"}}'
+    taken = rows * columns if columns != 7 else 524288
+    made_of = made("gather_fusion", f"f32[{taken},4]{{1,0:T(8,128)}}", "p", "ids", op_name="jit(f)/gather")
+    text = module([PARAMETER, ids, made_of, made("r", "f32[8,128]{1,0:T(8,128)}", "gather_fusion", root=True)])
+    code = {one["shape"]: one["remedies"][0]["code"] for one in report(text)}[f"f32[{taken},4]{{1,0:T(8,128)}}"]
+    assert f"components({f'limit={limit}' if limit else ''})" in code
+    assert ("# rows at ids[:, k], for each of" in code) == (columns in (4, 8, 16))
+
+
 def test_no_order_is_advised_for_what_the_compiler_orders():
     shown = people(with_one("f32[524288,5]{1,0:T(8,128)}"))
     assert "minor, dim" not in shown and "parts = [x[:, i] for i in range(5)]" in shown
@@ -238,6 +261,37 @@ def test_no_order_needs_less_and_the_best_comes_first():
         sizes = [one["bytes"] for one in culprit["remedies"]]
         assert all(a * 0.9 <= b for a, b in zip(sizes, sizes[1:], strict=False)), f"TESELA_SEED={SEED} {text}"
     assert seen > 10
+
+
+def in_vmem(n, k, more=()):
+    """An array of the vector memory, and others; those of the main memory are whole tiles."""
+    of_vectors = made("t", f"f32[{n},{k}]{{1,0:T(8,128)S(1)}}", "p", op_name="jit(f)/mul")
+    return module([PARAMETER, of_vectors, *more, made("r", "f32[8,128]{1,0:T(8,128)}", "t", root=True)])
+
+
+@pytest.mark.parametrize("n, k", [(65536, 3), (8192, 12), (100000, 64)])
+def test_padding_of_the_vector_memory(n, k):
+    """It is said where the main memory has nothing to save: `kalman`, `colours` and `lattice_boltzmann` of tests/tpu/doctor."""
+    found = [one for one in report(in_vmem(n, k)) if "S(1)" in one["shape"]]
+    (t,) = found
+    assert (t["bytes"], kinds(t)) == (tiled(n, k, 8), [("components", "b")])  # no order, nothing packed: the compiler says what is there
+    assert (t["remedies"][0]["bytes"], t["remedies"][0]["peak_bytes"]) == (k * flat(n), k * flat(n))
+    shown = people(in_vmem(n, k))
+    assert "each alone: padding in VMEM costs time; the peak of the main memory stays\n 1. f.py:3: f32[" in shown and "; VMEM " in shown
+
+
+def test_the_main_memory_comes_first():
+    padded = made("copy.1", "f32[100000,3]{1,0:T(8,128)}", "p")
+    shapes = [one["shape"] for one in report(in_vmem(65536, 3, [padded])) if kinds(one) != [("none", "d")]]
+    assert shapes == ["f32[100000,3]{1,0:T(8,128)}"]
+    for n, k in ((65536, 128), (4096, 256)):  # full lanes
+        assert all("S(1)" not in one["shape"] for one in report(in_vmem(n, k)))
+        assert "What to change" not in people(in_vmem(n, k))
+
+
+def test_the_data_alone_is_said_of_the_main_memory():
+    shown = people(in_vmem(65536, 3), "--max-peak", "8KiB")
+    assert "the data of the largest arrays alone is 8.0 KiB, 1.0x the memory of 8.0 KiB" in shown
 
 
 def test_huge_shapes_do_not_overflow():

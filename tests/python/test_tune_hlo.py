@@ -74,6 +74,12 @@ def test_copies_beyond_the_other_cycles_are_stalls():
     assert lines[None].stalls == pytest.approx(2 * PADDED / BYTES_PER_CYCLE - 5, abs=2)
 
 
+def test_copies_of_arguments_have_the_name_of_the_argument():
+    text = TEXT.replace('sort(%d), dimensions={0}, metadata={op_name="s" stack_frame_id=2}', 'copy(%d), metadata={op_name="given[1]"}')
+    lines, _ = Module(text).costs()
+    assert lines["given[1]"].total == 2 * PADDED / BYTES_PER_CYCLE
+
+
 def test_what_is_aliased_counts_once_in_hbm():
     assert measured((100, 50, 30, 40), TEXT).hbm == 140
 

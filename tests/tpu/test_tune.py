@@ -2,6 +2,7 @@
 """`tesela tune` beside the compiler: rewrites compute the same, figures are memory_analysis's, what is pasted is what was compiled."""
 
 import pathlib
+import re
 import sys
 import types
 
@@ -17,7 +18,7 @@ import table  # noqa: E402
 from compare import far  # noqa: E402
 
 import tesela.tune  # noqa: E402
-from tesela.tune import _rewrites, _show  # noqa: E402
+from tesela.tune import _compile, _hlo, _rewrites, _search, _show, _subject  # noqa: E402
 
 REWRITES = {
     "components 4": _rewrites.components(4), "components 9": _rewrites.components(9), "components 16": _rewrites.components(16),
@@ -88,6 +89,50 @@ def test_nothing_is_claimed_about_a_healthy_program():
     assert "no slack: " in str(found)
 
 
+class Estimates:
+    """A compiler by whose estimate the program in any other layout takes half of the cycles."""
+
+    target = "v5e"
+
+    def __init__(self):
+        self.compiles = 0
+
+    def __call__(self, function, specs, *, donate=(), arguments=None, results=None):
+        self.compiles += 1
+        changed = arguments or results or "layout_constraint" in str(jax.make_jaxpr(function)(*specs))
+        lines = {None: _hlo.Cost(500.0 if changed else 1000.0, 0, 0)}
+        return _compile.Measured(1 << 20, 1 << 20, 0, 0, "", "", 0, lines, (), ())
+
+
+def searched(function, *specs):
+    search = _search.Search(_subject.Subject(function, specs), Estimates(), 24)
+    search.run()
+    return search
+
+
+FULL, SHORT, IDS = (jax.ShapeDtypeStruct(dims, kind) for dims, kind in (((512, 256), "float32"), ((65536, 5), "float32"), ((1024,), "int32")))
+
+
+@pytest.mark.parametrize("function, specs, explained", [
+    (lambda x: x.T + 1, (FULL,), False),
+    (lambda x: x.T + x.sum(1, keepdims=True).T, (FULL,), False),  # a sum of rows is not short rows
+    (lambda x: jax.numpy.cumsum(x, 1).T, (SHORT,), True),
+    (lambda x, ids: x[ids].T, (FULL, IDS), True),
+])  # fmt: skip
+def test_an_estimate_alone_is_no_finding(function, specs, explained):
+    search = searched(function, *specs)
+    said = [line for line in search.not_recommended() if "50 % fewer cycles by the estimate alone" in line]
+    assert (bool(search.findings()), len(said)) == ((True, 0) if explained else (False, 1))
+
+
+def test_a_rewrite_into_thousands_of_operations_is_not_compiled():
+    case = cases.CASES["narrow_step"]
+    search = _search.Search(_subject.Subject(case.program, case.specs()), Estimates(), 24)
+    search.attempt(next(one for one in search.rewrites() if "limit=16" in one.paste[0]))
+    assert search.refused == ["one array for each index of dims up to 16: not compiled, it makes more than 4,096 operations on parts"]
+    assert search.compiler.compiles == 0
+
+
 def saves(before, after):
     """A fifth of HBM or of the estimate, and at most a twentieth more of the other."""
     hbm, cycles = (int(after[i]) / int(before[i]) for i in range(2))
@@ -110,6 +155,13 @@ def test_a_row_of_the_table_is_what_the_compiler_says():
         assert [str(cell) for cell in cells] == list(kept[name].values())
 
 
+def test_copies_of_arguments_are_said():
+    case = cases.CASES["codes_s4"]
+    text = str(tesela.tune.tune(case.program, *case.specs(), compiles=2))
+    assert re.search(r" cycles  copies of argument codes\n", text) and re.search(r" of padding  s4\[1048576,16\].* copy  argument codes\n", text)
+    assert "(no source line)" not in text
+
+
 @pytest.mark.parametrize("hbm, cycles, words", [(1700, 990, "+70 % HBM"), (900, 2200, "+120 % cycles"), (1040, 1030, None)])
 def test_auto_that_is_worse_is_said(monkeypatch, hbm, cycles, words):
     def way(hbm, cycles):
@@ -118,6 +170,6 @@ def test_auto_that_is_worse_is_said(monkeypatch, hbm, cycles, words):
     for name in ("padded", "lines_of", "findings"):
         monkeypatch.setattr(_show, name, lambda *_: [])
     search = types.SimpleNamespace(default=way(1000, 1000), auto=way(hbm, cycles), compiler=types.SimpleNamespace(target="v5e"),
-                                   refused=[], tried=[])  # fmt: skip
+                                   subject=types.SimpleNamespace(names=[]), not_recommended=list, tried=[])  # fmt: skip
     text = _show.text(search, "step")
     assert f"warning: AUTO is worse: {words}\n" in text if words else "worse" not in text

@@ -164,11 +164,12 @@ class Module:
     # ---- source lines
 
     def source(self, rest: str) -> str | None:
-        """ "step.py:12" of an instruction's attributes, or None."""
+        """ "step.py:12" of an instruction's attributes; of a copy of an argument its name, "given[0]"; or None."""
         frame = re.search(r"stack_frame_id=(\d+)", rest)
         if not frame:
             old = re.search(r'source_file="([^"]*)" source_line=(\d+)', rest)
-            return f"{old[1]}:{old[2]}" if old else None
+            argument = re.search(r'op_name="(given\[\d+\])"', rest)
+            return f"{old[1]}:{old[2]}" if old else argument[1] if argument else None
         entry = self._tables.get("StackFrames", {}).get(int(frame[1]), "")
         place = re.search(r"file_location_id=(\d+)", entry)
         where = self._tables.get("FileLocations", {}).get(int(place[1]), "") if place else ""

@@ -7,6 +7,7 @@ result is right whatever a rule does not know. Bodies of loops and branches are 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from jax import lax
 from jax.extend import core, source_info_util
 
+from .._errors import UnsupportedError
 from ._parts import Form, Parts, array, axes_of, back, empty, first, form, indices
 from ._rules import RULES
 
@@ -26,14 +28,17 @@ Rule = Callable[["Interpreter", Any, list[Any]], Any]
 
 class Interpreter:
     """`forms`: which values are apart. `special`: rules by the name of a primitive, asked first; None: not this one.
-    `after`: called with each equation and its results, may replace them."""
+    `after`: called with each equation and its results, may replace them. `most`: operations on parts that may be made."""
 
     def __init__(
         self, forms: Form | None = None, special: Mapping[str, Rule] | None = None, after: Callable[[Any, list[Any]], list[Any]] | None = None,
+        most: float = math.inf,
     ) -> None:  # fmt: skip
-        self.forms, self.special, self.after = forms or Form(), special or {}, after
+        self.forms, self.special, self.after, self.most = forms or Form(), special or {}, after, most
         self.changed = 0
         """How many operations a special rule did."""
+        self.made = 0
+        """Operations on parts, about."""
         self.facts: dict[int, Any] = {}
         """What a rewrite knows about a value, by its identity."""
         self._alive: list[Any] = []
@@ -81,8 +86,16 @@ class Interpreter:
         if name in RULES and (any(map(axes_of, given)) or any(self.axes(var.aval.shape) for var in eqn.outvars)):
             found = RULES[name](self, eqn, given)
             if found is not None:
-                return self._results(eqn, found)
+                results = self._results(eqn, found)
+                self.count(max((one.parts.size for one in (*given, *results) if isinstance(one, Parts)), default=0))
+                return results
         return self._results(eqn, self.plain(eqn, list(map(array, given))))
+
+    def count(self, n: int) -> None:
+        """n operations on parts are made of one."""
+        self.made += n
+        if self.made > self.most:
+            raise UnsupportedError(f"it makes more than {self.most:,} operations on parts")
 
     def plain(self, eqn: Any, given: list[Any]) -> Any:
         """The operation itself."""

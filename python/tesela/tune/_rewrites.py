@@ -41,10 +41,10 @@ def _decorated(function: Callable[..., Any], make: Callable[[], Interpreter]) ->
 # ---- dims apart
 
 
-def components(limit: int = 4, parts: int = 128) -> Callable[[F], F]:
+def components(limit: int = 4, parts: int = 128, most: float = math.inf) -> Callable[[F], F]:
     """One array for each index of the dims up to `limit`, in every value of the function: [n, 3] is three arrays [n], and a product of
-    small matrices a sum of products."""
-    return lambda function: _decorated(function, lambda: Interpreter(Form(limit, 512, parts)))  # type: ignore[return-value]
+    small matrices a sum of products. UnsupportedError if that makes more than `most` operations."""
+    return lambda function: _decorated(function, lambda: Interpreter(Form(limit, 512, parts), most=most))  # type: ignore[return-value]
 
 
 # ---- products of small matrices

@@ -289,6 +289,7 @@ def dot(self: Any, eqn: Any, given: list[Any]) -> Any:
     n = math.prod(shape[axis] for axis in axes) * math.prod(a.shape[i] for i, _ in summed)
     if n > MOST:
         return None
+    self.count(n)
     a, b = form(a, tuple(sorted(axes_a))), form(b, tuple(sorted(axes_b)))
     left_a, left_b = [i for i in ca if i not in axes_a], [j for j in cb if j not in axes_b]
     inner = (
@@ -336,8 +337,10 @@ def convolution(self: Any, eqn: Any, given: list[Any]) -> Any:
         return None
     channels, results = x.shape[lhs[1]], shape[out[1]]
     kernel = [w.shape[dim] for dim in rhs[2:]]
-    if math.prod(kernel) * channels * results > MOST:
+    n = math.prod(kernel) * channels * results
+    if n > MOST:
         return None
+    self.count(n)
     spatial = without((lhs[1],), lhs[2:])
     config = [(0, 0, 0)] * (len(lhs) - 1)
     for dim, (low, high) in zip(spatial, params["padding"], strict=True):

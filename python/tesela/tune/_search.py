@@ -9,6 +9,7 @@ and against AUTO.
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 from collections.abc import Callable, Sequence
@@ -19,6 +20,7 @@ import numpy as np
 from jax.extend import core
 from jax.interpreters import partial_eval
 
+from .._errors import UnsupportedError
 from . import _packed
 from ._compile import Compiler, Measured
 from ._packed import pack_rows, row_width
@@ -33,6 +35,9 @@ CHECKED = 4 << 30
 WORST = 1e-2
 """Of the largest value: the most that results may differ where rounding of the arguments alone moves them as far."""
 LIMITS = (4, 9, 16)
+OPERATIONS = 4096
+"""On parts, that a rewrite may make: compilers take minutes for more."""
+LANES = 128
 PIXELS = (16, 32)
 
 
@@ -145,6 +150,9 @@ class Search:
                 if what.adapt:
                     specs = list(jax.eval_shape(lambda *leaves: tuple(what.adapt(*leaves)), *specs))
                 text = traced(what.function, specs)
+            except UnsupportedError as err:
+                self.refused.append(f"{what.words}: not compiled, {err}")
+                return
             except Exception as err:  # a program that the rewrite cannot trace stays as it is
                 self.refused.append(f"{what.words}: cannot be traced: {str(err).splitlines()[0][:100]}")
                 return
@@ -202,7 +210,7 @@ class Search:
             )  # fmt: skip
         for limit in (*LIMITS, *self._widths()):
             found.append(
-                Try("rewrite", f"one array for each index of dims up to {limit}", (f"@components(limit={limit})",), components(limit)(plain),
+                Try("rewrite", f"one array for each index of dims up to {limit}", (f"@components(limit={limit})",), components(limit, most=OPERATIONS)(plain),
                     note="a product of small matrices becomes a sum of products in the type of its result")
             )  # fmt: skip
         for i, spec in enumerate(self.subject.specs):
@@ -303,7 +311,7 @@ class Search:
     def findings(self) -> list[Tried]:
         """What helps, AUTO included, by what it saves; ties by the number of layouts. A finding that another one beats in both bytes and
         cycles is left out."""
-        good = [one for one in (*self.tried, self.automatic) if better(one.measured, self.default) and self._not_worse(one.measured)]
+        good = [one for one in self._helping() if self._explained(one)]
         front = [one for one in good if not any(better(other.measured, one.measured) for other in good if other is not one)]
         kept: list[Tried] = []
         for one in sorted(front, key=lambda tried: (score(tried.measured), len(tried.what.orders), tried.what.words)):
@@ -311,6 +319,27 @@ class Search:
             if not any(abs(other.measured.cycles / max(one.measured.cycles, 1) - 1) < LEAST for other in close):
                 kept.append(one)
         return kept
+
+    def _helping(self) -> list[Tried]:
+        return [one for one in (*self.tried, self.automatic) if better(one.measured, self.default) and self._not_worse(one.measured)]
+
+    def _explained(self, one: Tried) -> bool:
+        """Is there a reason for it besides the estimate? A layout alone that saves no bytes has one where rows are short or taken by
+        their numbers. Where all rows fill the lanes the compiler's estimates of one operation in two orders are all that differs."""
+        saves_bytes = one.measured.hbm <= (1 - LEAST) * self.default.hbm or not self.default.fits
+        return one.what.kind == "rewrite" or saves_bytes or self._short_rows
+
+    @functools.cached_property
+    def _short_rows(self) -> bool:
+        return self.subject.has_short_rows(LANES)
+
+    def not_recommended(self) -> list[str]:
+        """What was refused, and the best of what has the estimate alone on its side."""
+        found = sorted((one for one in self._helping() if not self._explained(one)), key=lambda one: score(one.measured))
+        return [*self.refused, *(
+            f"{one.what.words}: {100 * (1 - one.measured.cycles / self.default.cycles):.0f} % fewer cycles by the estimate alone; "
+            "no bytes are saved and all rows fill the lanes" for one in found[:1]
+        )]  # fmt: skip
 
     def _not_worse(self, one: Measured) -> bool:
         """At most 5 % more bytes than the smaller of default and AUTO, and 5 % more cycles than the faster; AUTO that needs more bytes than

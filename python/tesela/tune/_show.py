@@ -7,6 +7,7 @@ import difflib
 import os
 import pathlib
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from .._report_rows import bytes_text
@@ -29,25 +30,31 @@ def figures(one: Measured) -> str:
     return f"{bytes_text(one.hbm):>10}  {one.cycles:10,.0f} cycles"
 
 
-def short(source: str | None) -> str:
+def short(source: str | None, names: Sequence[str] = ()) -> str:
+    """A source line; the name of an argument, "given[1]"."""
     if source is None:
         return "(no source line)"
+    argument = re.fullmatch(r"given\[(\d+)\]", source)
+    if argument:
+        i = int(argument[1])
+        return f"argument {names[i] if i < len(names) else i}"
     file, _, line = source.rpartition(":")
     return f"{os.path.relpath(file) if os.path.isabs(file) and len(os.path.relpath(file)) < len(file) else file}:{line}"
 
 
-def lines_of(one: Measured, most: int = 6) -> list[str]:
+def lines_of(one: Measured, names: Sequence[str], most: int = 6) -> list[str]:
     rows = sorted(one.lines.items(), key=lambda row: -row[1].total)
     out = []
     for source, cost in rows[:most]:
         moved = f", {bytes_text(cost.moved)} without an estimate" if cost.moved else ""
         stall = f", {cost.stalls:,.0f} of them stalls of copies" if cost.stalls else ""
-        out.append(f"  {cost.total:14,.0f} cycles  {short(source)}{moved}{stall}")
+        copies = "copies of " if source and source.startswith("given[") else ""
+        out.append(f"  {cost.total:14,.0f} cycles  {copies}{short(source, names)}{moved}{stall}")
     return out
 
 
-def padded(one: Measured, most: int = 5) -> list[str]:
-    """The arrays that waste most, by the report of the compiler's text."""
+def padded(one: Measured, names: Sequence[str], most: int = 5) -> list[str]:
+    """The arrays that waste most, by the report of the compiler's text: a twentieth of themselves, a thousandth of the program."""
     from .._report import Report
 
     try:
@@ -56,8 +63,10 @@ def padded(one: Measured, most: int = 5) -> list[str]:
         return []
     out = []
     for row in rows:
-        if row.padding and row.padding * 20 > row.stored:
-            out.append(f"  {bytes_text(row.padding * row.count):>10} of padding  {row.text}  {row.opcode}  {short(row.source)}")
+        if row.padding and row.padding * 20 > row.stored and row.padding * row.count * 1000 > one.hbm:
+            argument = row.op_name if row.op_name and row.op_name.startswith("given[") else None
+            source = short(row.source or argument, names)
+            out.append(f"  {bytes_text(row.padding * row.count):>10} of padding  {row.text}  {row.opcode}  {source}")
     return out
 
 
@@ -80,7 +89,7 @@ def diff(search: Search, tried: Tried) -> list[str]:
 
 
 def text(search: Search, name: str) -> str:
-    default, auto = search.default, search.auto
+    default, auto, names = search.default, search.auto, search.subject.names
     out = [f"{name} for {search.compiler.target}: {ALWAYS}", f"  as it is  {figures(default)}", f"  AUTO      {figures(auto)}"]
     if default.fits and auto.fits:
         worse = [
@@ -90,20 +99,21 @@ def text(search: Search, name: str) -> str:
         if worse:
             out[-1] += f"  warning: AUTO is worse: {', '.join(worse)}"
     if default.fits:
-        out += ["", "padded most:", *(padded(default) or ["  no array of which more than a twentieth is padding"])]
-        out += ["", "cycles by source line, times the trips of loops:", *lines_of(default)]
+        out += ["", "padded most:", *(padded(default, names) or ["  no array of which more than a twentieth is padding"])]
+        out += ["", "cycles by source line, times the trips of loops:", *lines_of(default, names)]
         if default.blind:
             out += ["", "without an estimate of the compiler (counted at 512 bytes a cycle):"]
             for one in default.blind[:6]:
                 trips = f" in {one.trips} trips" if one.trips > 1 else ""
-                out.append(f"  {bytes_text(one.bytes):>10}  {one.opcode}  {one.shape[:60]}{trips}  {short(one.source)}")
+                out.append(f"  {bytes_text(one.bytes):>10}  {one.opcode}  {one.shape[:60]}{trips}  {short(one.source, names)}")
         if default.unknown_trips:
             out.append(f"  loops of unknown trips, counted once: {', '.join(default.unknown_trips[:4])}")
     else:
         out += ["", default.message.splitlines()[0][:200]]
     out += ["", *findings(search)]
-    if search.refused:
-        out += ["", "not recommended:", *(f"  {line}" for line in search.refused)]
+    refused = search.not_recommended()
+    if refused:
+        out += ["", "not recommended:", *(f"  {line}" for line in refused)]
     return "\n".join(out) + "\n"
 
 
@@ -116,7 +126,8 @@ def findings(search: Search) -> list[str]:
         hbm, cycles = change(search.default.hbm, one.measured.hbm), change(search.default.cycles, one.measured.cycles)
         out += ["", f"{n}. {one.what.words}", f"   {figures(one.measured).strip()}  ({hbm} HBM, {cycles} cycles)"]
         if one.apart is not None:
-            out.append(f"   on the CPU the results differ by {one.apart:.1e} of the largest value")
+            apart = f"differ by {one.apart:.1e} of the largest value" if one.apart else "are equal"
+            out.append(f"   on the CPU the results {apart}")
         blind, had = (sum(row.bytes for row in way.blind) for way in (one.measured, search.default))
         if blind > had and blind > 0.05 * 512 * one.measured.cycles:
             out.append(f"   less certain: {bytes_text(blind)} are moved without an estimate, {bytes_text(had)} before")
@@ -138,5 +149,5 @@ def as_json(search: Search, name: str) -> dict[str, Any]:
     return {
         "function": name, "target": search.compiler.target, "basis": ALWAYS, "compiles": search.compiler.compiles,
         "default": row(search.default), "auto": row(search.auto), "auto_is_better": better(search.auto, search.default), "findings": [tried(one) for one in search.findings()],
-        "tried": [tried(one) for one in search.tried], "refused": search.refused,
+        "tried": [tried(one) for one in search.tried], "refused": search.not_recommended(),
     }  # fmt: skip

@@ -104,6 +104,16 @@ class Subject:
         jax.make_jaxpr(lambda *leaves: tuple(evaluate(Interpreter(after=after), self.closed, leaves)))(*self.specs)
         return found
 
+    def has_short_rows(self, lanes: int) -> bool:
+        """Is an array of 64 KiB or more indexed by numbers, or does its last dim, as it is written, fill less than 95 % of its lanes?"""
+        arrays = [(spec.shape, spec.size * spec.dtype.itemsize, "argument") for spec in self.specs]
+        arrays += [(one.shape, one.bytes, one.name) for one in self.equations()]
+        for shape, n_bytes, name in arrays:
+            n = shape[-1] if len(shape) > 1 else lanes
+            if n_bytes >= 65536 and (name.startswith(("gather", "scatter")) or (n > 1 and n < 0.95 * lanes * -(-n // lanes))):
+                return True
+        return False
+
     # ---- values
 
     def values(self, seed: int = 1) -> list[Any]:

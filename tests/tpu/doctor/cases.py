@@ -2,6 +2,7 @@
 """All cases. OTHER: programs that were written as sick ones and whose fix by hand does not help: the compiler does well by itself."""
 
 import healthy
+import narrow_types
 import sick_meshes
 import sick_points
 import sick_tables
@@ -15,10 +16,13 @@ WRITTEN = [*sick_points.CASES, *sick_tables.CASES, *sick_meshes.CASES]
 SICK = [case for case in WRITTEN if case.name not in OTHER]
 HEALTHY = healthy.CASES
 UNSEEN = unseen.CASES
-CASES = {case.name: case for case in (*WRITTEN, *HEALTHY, *UNSEEN)}
+TYPES = narrow_types.CASES
+CASES = {case.name: case for case in (*WRITTEN, *HEALTHY, *UNSEEN, *TYPES)}
 
 
 def kind(name):
     if CASES[name] in UNSEEN:
         return "unseen"
+    if CASES[name] in TYPES:
+        return "types"
     return "other" if name in OTHER else "sick" if CASES[name].fixed else "healthy"

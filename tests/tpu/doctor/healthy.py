@@ -147,6 +147,24 @@ def low_rank_step(w, a, b, x, y):
     return a - 0.1 * ga, b - 0.1 * gb
 
 
+# ---- written after the rule that a layout needs more than an estimate
+
+
+def layers(ws, x):
+    """Four layers whose weights are one array."""
+    return lax.scan(lambda h, w: (h + jax.nn.gelu(h @ w), ()), x, ws)[0]
+
+
+def residual(x, w1, w2):
+    """Two convolutions of 256 channels and what went in."""
+    h = jax.nn.relu(lax.conv_general_dilated(x, w1, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")))
+    return x + lax.conv_general_dilated(h, w2, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+
+def loss_step(x, w, labels):
+    """A training step of the last layer of a model of language: the gradient of the picked logits is a scatter."""
+    return w - 0.1 * jax.grad(lambda w: softmax_loss(x, w, labels))(w)
+
 CASES = [
     Case(matmul, ("bf16[2048,2048]", "bf16[2048,2048]"), ("bf16[16,16]", "bf16[16,16]"), loose=2e-2),
     Case(mlp_step, ("f32[512,2048]", "f32[2048,512]", "f32[2048,512]", "f32[2048,512]"), ("f32[8,16]", "f32[16,8]", "f32[16,8]", "f32[16,8]"),
@@ -174,4 +192,7 @@ CASES = [
     Case(contrastive, ("f32[2048,512]", "f32[2048,512]"), ("f32[8,16]", "f32[8,16]")),
     Case(low_rank_step, ("f32[1024,1024]", "f32[1024,128]", "f32[128,1024]", "f32[4096,1024]", "f32[4096,1024]"),
          ("f32[16,16]", "f32[16,8]", "f32[8,16]", "f32[32,16]", "f32[32,16]"), donate=(1, 2)),
+    Case(layers, ("f32[4,1024,1024]", "f32[1024,1024]"), ("f32[3,16,16]", "f32[8,16]")),
+    Case(residual, ("bf16[8,32,32,256]", *2 * ("bf16[3,3,256,256]",)), ("bf16[1,8,8,16]", *2 * ("bf16[3,3,16,16]",)), loose=3e-2),
+    Case(loss_step, ("f32[1024,512]", "f32[512,8192]", "s32[1024]<8192"), ("f32[8,16]", "f32[16,32]", "s32[8]<32"), donate=(1,)),
 ]  # fmt: skip
