@@ -23,15 +23,16 @@ static const float weight_of[TESELA__N_COST_WAYS][2][TESELA__COST_TERMS] = {
  * width is one value, which has no places to be apart. */
 static double stretch(const tesela__job *job, int32_t from, int32_t not, bool src) {
   const tesela__box *box = job->box;
+  const int64_t byte = job->bitwise ? 8 : 1;
   int64_t n = from < 0 ? 1 : box->loop[from].n, width = src ? job->ws : job->wd;
   if (width == 0) return TESELA__LINE;
-  for (int32_t i = 0; i < box->n_loops && n * width < TESELA__LINE; i++) {
+  for (int32_t i = 0; i < box->n_loops && n * width < TESELA__LINE * byte; i++) {
     const tesela__loop *l = &box->loop[i];
     if (i == from || i == not || l->n == 1 || (src ? l->ss : l->ds) != n * width) continue;
     n *= l->n;
     i = -1;
   }
-  return (double)(n * width);
+  return (double)(n * width) / (double)byte;
 }
 
 static double up_to_line(double bytes) { return bytes < TESELA__LINE ? bytes : TESELA__LINE; }
@@ -195,8 +196,16 @@ static tesela__verdict permute_verdict(const tesela__job *job) {
   const char *why = tesela__permute_refuses(job);
   if (!why) why = tesela__permute_fit_block(job, &fit);
   if (why) return refuses(why);
-  return costs(job, TESELA__COST_PERMUTE, (double)(fit.elements * job->wd), stretch(job, -1, -1, true),
-               stretch(job, -1, -1, false), (double)fit.picks / 8);
+  const double in = stretch(job, -1, -1, true), out = stretch(job, -1, -1, false);
+  if (fit.bits)
+    return costs(job, TESELA__COST_PERMUTE_BITS, fit.dense ? (double)fit.bytes : TESELA__LINE / 4, in, out,
+                 (double)(fit.picks + fit.rounds) / 8);
+  return costs(job, TESELA__COST_PERMUTE, (double)fit.bytes, in, out, (double)fit.picks / 8);
+}
+
+bool tesela__permutes_bits(const tesela__job *job, float cost) {
+  const tesela__verdict verdict = permute_verdict(job);
+  return verdict.applies && verdict.cost < cost;
 }
 
 static tesela__verdict gather_verdict(const tesela__job *job) {

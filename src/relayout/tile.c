@@ -132,14 +132,15 @@ static tesela__rows rows_of(const tesela__worker *w, const tesela__tile *tile, b
   rows.n = tile->run;
   rows.stream = stream;
   if (piece->n_lines)
-    rows.permute = (tesela__permute){&w->plan->picked_line[piece->first_line], w->plan->pick, piece->n_lines,
-                                     piece->picks_padding ? w->plan->fill_pattern : NULL};
+    rows.permute =
+        (tesela__permute){&w->plan->picked_line[piece->first_line], w->plan->pick, w->plan->bit_round,
+                          piece->n_lines, piece->picks_padding ? w->plan->fill_pattern : NULL};
   return rows;
 }
 
 static int64_t rows_at_a_time(const tesela__piece *piece) {
   const int64_t n = tesela__max(1, 4096 / tesela__max(1, piece->entry_dst));
-  return piece->n_lines ? tesela__ceil_div(n, 4) * 4 : n; /* blocks are permuted four at a time */
+  return piece->n_lines ? tesela__ceil_div(n, 8) * 8 : n; /* blocks are permuted eight at a time */
 }
 
 static void tile_rows(tesela__worker *w, const tesela__tile *tile) {
