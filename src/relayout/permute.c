@@ -110,6 +110,15 @@ static int64_t part_of_loop(const tesela__job *job, const tesela__loop *loop, in
   return 0;
 }
 
+/* Of bits, which are read by several blocks at a time: do stretches of src meet in few sets of the caches? */
+static bool stretches_meet(const tesela__permute_fit *fit, const tesela__job *job) {
+  enum { PAGE = 4096, FEW = 4 };
+  int64_t n = 1;
+  for (int32_t i = 0; i < job->box->n_loops; i++)
+    if (job->box->loop[i].ss && job->box->loop[i].ss % (8 * PAGE) == 0) n *= fit->take[i];
+  return fit->bits && n > FEW;
+}
+
 static const char *fit_block(tesela__permute_fit *fit, const tesela__job *job) {
   const tesela__box *box = job->box;
   int32_t cuts = 0, rests = 0;
@@ -126,6 +135,7 @@ static const char *fit_block(tesela__permute_fit *fit, const tesela__job *job) {
     fit->elements *= fit->take[i];
     if (fit->elements * job->wd > MOST_BYTES * byte_of(job)) return "blocks have too many bytes";
   }
+  if (stretches_meet(fit, job)) return "stretches of src meet in few sets of the caches";
   if (rests > 1 && !fit->bits) return "blocks would leave a rest of two loops";
   if (box->n_loops + cuts > TESELA__MAX_LOOPS) return "too many loops";
   return fit->elements * job->wd < line_of(job) ? "no block has a line" : NULL;
@@ -234,6 +244,14 @@ const char *tesela__permute_refuses(const tesela__job *job) {
   return NULL;
 }
 
+/* Do bytes have bits that other blocks or pieces write? As far as the first line and the loops say. */
+static bool keeps_bits(const tesela__permute_fit *fit, const tesela__job *job, bool first) {
+  if (!fit->bits || fit->dense) return false;
+  for (int32_t i = 0; i < job->box->n_loops; i++)
+    if (fit->take[i] > 1 && job->box->loop[i].ds % 8 && job->box->loop[i].ds >= line_of(job)) return true;
+  return first;
+}
+
 const char *tesela__permute_fit_block(const tesela__job *job, tesela__permute_fit *fit) {
   const char *why = fit_block(fit, job);
   if (why) return why;
@@ -247,6 +265,8 @@ const char *tesela__permute_fit_block(const tesela__job *job, tesela__permute_fi
     if (!tesela__count_bit_steps(&line, fit->width, &steps)) return "lines have too many rounds";
     fit->picks = steps.picks;
     fit->rounds = steps.rounds;
+    fit->keeps = keeps_bits(fit, job, steps.keeps);
+    fit->of_line = tesela__ceil_div((int64_t)line.n * fit->width, 8);
   }
   for (int32_t i = 0; i < line.n && !fit->bits; fit->picks++) {
     const int64_t from = line.element[i].src;

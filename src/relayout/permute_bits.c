@@ -111,8 +111,18 @@ static int32_t later_stretch(const bit_room *room, int32_t stretch) {
   return next;
 }
 
+/* Does the line have a part of a byte? */
+static bool keeps_some(const bit_line *bits) {
+  uint8_t own[TESELA__LINE] = {0};
+  for (int32_t i = 0; i < bits->n_parts; i++)
+    own[bits->part[i].byte] |= (uint8_t)(((1 << bits->part[i].n) - 1) << bits->part[i].bit);
+  for (int32_t i = 0; i < TESELA__LINE; i++)
+    if (own[i] && own[i] != 0xff) return true;
+  return false;
+}
+
 static tesela__bit_steps count_bit_steps(const bit_line *bits) {
-  tesela__bit_steps steps = {bits->n_rounds, 0};
+  tesela__bit_steps steps = {.rounds = bits->n_rounds};
   for (int32_t r = 0; r < bits->n_rounds; r++)
     for (int32_t s = -1; (s = later_stretch(&bits->room[r], s)) >= 0;) steps.picks++;
   return steps;
@@ -133,7 +143,9 @@ static bool fit_bit_line(bit_line *bits, const tesela__line_elements *line, int3
 
 bool tesela__count_bit_steps(const tesela__line_elements *line, int32_t width, tesela__bit_steps *steps) {
   bit_line bits;
-  return fit_bit_line(&bits, line, width, steps);
+  const bool fits = fit_bit_line(&bits, line, width, steps);
+  steps->keeps = keeps_some(&bits);
+  return fits;
 }
 
 static void set_bit_pick(const bit_line *bits, const bit_room *room, int32_t stretch,

@@ -141,6 +141,21 @@ static tesela__verdict deinterleave_verdict(const tesela__job *job) {
   return weave_verdict(job, b, a, b->ss, false);
 }
 
+/* What moving the bytes of a tile from one buffer to the other costs, for the bytes of dst. */
+static double inner_cost(const tesela__job *job, tesela__bits_fit *fit) {
+  tesela__bits_tile tile = {.inner = {.fill = false}};
+  tesela__box box;
+  tesela__verdict verdict[TESELA__N_SOLVERS] = {{0}};
+  const bool stream = job->plan->stream;
+  tesela__bits_set_tile(fit, &tile, &box);
+  tesela__job inner = {.plan = job->plan, .box = &box, .inner = true, .group = 1, .ws = 8, .wd = 8};
+  tesela__set_units_of_bytes(&inner);
+  job->plan->stream = false; /* the buffers are in the cache */
+  const tesela_solver solver = tesela__choose_solver(&inner, verdict);
+  job->plan->stream = stream;
+  return (double)verdict[solver].cost * 8 / job->dst_bits;
+}
+
 /* Tiles in buffers. */
 static tesela__verdict bits_tile_verdict(const tesela__job *job) {
   tesela__bits_fit fit;
@@ -149,7 +164,8 @@ static tesela__verdict bits_tile_verdict(const tesela__job *job) {
   if (fit.in == 1 || fit.out == 1) return refuses("no elements are near in src, or none contiguous in dst");
   const double bytes = job->dst_bits / 8.0;
   return costs(job, fit.blocks ? TESELA__COST_BITS_COPIED : TESELA__COST_BITS_AS_BYTES,
-               (double)fit.elements * bytes, (double)fit.in * bytes, (double)fit.out * bytes, 0);
+               (double)fit.elements * bytes, (double)fit.in * bytes, (double)fit.out * bytes,
+               fit.blocks ? 0 : inner_cost(job, &fit));
 }
 
 static tesela__verdict bits_verdict(const tesela__job *job) {
@@ -196,11 +212,12 @@ static tesela__verdict permute_verdict(const tesela__job *job) {
   const char *why = tesela__permute_refuses(job);
   if (!why) why = tesela__permute_fit_block(job, &fit);
   if (why) return refuses(why);
-  const double in = stretch(job, -1, -1, true), out = stretch(job, -1, -1, false);
+  const double in = stretch(job, -1, -1, true);
   if (fit.bits)
-    return costs(job, TESELA__COST_PERMUTE_BITS, fit.dense ? (double)fit.bytes : TESELA__LINE / 4, in, out,
-                 (double)(fit.picks + fit.rounds) / 8);
-  return costs(job, TESELA__COST_PERMUTE, (double)fit.bytes, in, out, (double)fit.picks / 8);
+    return costs(job, TESELA__COST_PERMUTE_BITS, fit.keeps ? TESELA__LINE / 4 : (double)fit.bytes, in,
+                 fit.dense ? TESELA__LINE : (double)fit.of_line, (double)(fit.picks + fit.rounds) / 8);
+  return costs(job, TESELA__COST_PERMUTE, (double)fit.bytes, in, stretch(job, -1, -1, false),
+               (double)fit.picks / 8);
 }
 
 bool tesela__permutes_bits(const tesela__job *job, float cost) {

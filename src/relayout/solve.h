@@ -16,9 +16,11 @@ typedef struct tesela__permute_fit {
   int64_t padding;          /* after each row of the job, written with it; in the units of the job */
   bool dense;               /* blocks write all these bytes */
   bool bits;                /* elements have less than 8 bits */
+  bool keeps;               /* bits of bytes that a block writes in part */
   int32_t width;            /* of an element; bits or bytes */
   int64_t src_bit, dst_bit; /* where blocks of bits begin in a byte */
   int32_t picks, rounds;    /* of the first line */
+  int64_t of_line;          /* of bits: bytes of the first line that have elements */
 } tesela__permute_fit;
 
 /* A box and its special loops. Units are bytes, or bits if `bitwise`. */
@@ -194,6 +196,7 @@ typedef struct tesela__line_elements {
 /* The rounds and picks of a line of elements of `width` bits. permute_bits.c */
 typedef struct tesela__bit_steps {
   int32_t rounds, picks;
+  bool keeps; /* some bits of bytes that it writes */
 } tesela__bit_steps;
 /* False: there are too many. */
 bool tesela__count_bit_steps(const tesela__line_elements *line, int32_t width, tesela__bit_steps *steps);
