@@ -438,6 +438,7 @@
 #include "relayout/part_side.c"
 #include "relayout/passes.c"
 #include "relayout/permute.c"
+#include "relayout/permute_bits.c"
 #include "relayout/piece.c"
 #include "relayout/prefetch.c"
 #include "relayout/relayout_cost.c"

@@ -29,7 +29,8 @@ typedef enum tesela__kernel_kind {
   TESELA__K_COPY_BITS, /* n bits per row, offsets in bits from the base addresses; width 0; other bits are kept */
   TESELA__K_UNPACK, /* n elements of `width` BITS (1, 2, 4), src_off in bits, to the low bits of bytes, dst_off in bytes; the other
                        bits of these are 0 */
-  TESELA__K_PERMUTE, /* blocks that are all moved alike, see tesela__permute; width 0 */
+  TESELA__K_PERMUTE,      /* blocks that are all moved alike, see tesela__permute; width 0 */
+  TESELA__K_PERMUTE_BITS, /* the same for blocks whose bits change places; width 0 */
   TESELA__K_PACK, /* the reverse: the low bits of n bytes, src_off in bytes, to elements, dst_off in bits; other bits of dst are
                      kept. The other bits of the bytes of src must be 0 */
   /* blocks */
@@ -47,17 +48,27 @@ typedef struct tesela__line_pick {
   uint8_t index[64];    /* of the byte of the stretch that is byte i of the line */
 } tesela__line_pick;
 
+/* Bits of a line: picks make 64 bytes, others 0; then byte i of the line has, under mask[i], bits shift[i] to shift[i] + 7 of the 64 bits
+ * that are its 8 of these bytes (0 to 7, 8 to 15, ...); after bit 63 comes bit 0. */
+typedef struct tesela__bit_round {
+  int32_t first, n; /* its picks */
+  uint8_t shift[64], mask[64];
+} tesela__bit_round;
+
 typedef struct tesela__picked_line {
   int64_t to;       /* from the block's dst */
   uint64_t write;   /* bit i: byte i is written */
-  int32_t first, n; /* its picks */
+  int32_t first, n; /* its picks; of bits its rounds */
+  bool
+      keeps; /* of bits: written bytes have bits that are kept: those that the mask of one more round does not have */
 } tesela__picked_line;
 
-enum { TESELA__PERMUTE_BLOCKS = 4 }; /* that kernels move at a time, line by line */
+enum { TESELA__PERMUTE_BLOCKS = 8 }; /* of bits, that kernels move at a time, line by line; of bytes half as many */
 
 typedef struct tesela__permute {
   const tesela__picked_line *line;
   const tesela__line_pick *pick;
+  const tesela__bit_round *round; /* of PERMUTE_BITS */
   int32_t n_lines;
   const uint8_t *fill; /* 64 bytes, for bytes that are written and not picked; or NULL if all are picked */
 } tesela__permute;

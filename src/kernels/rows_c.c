@@ -11,6 +11,13 @@
 #define COPY_ALL(bytes) \
   for (int64_t i = 0; i < count; i++) memcpy(dst + dst_off[i], src + src_off[i], bytes)
 
+/* Rows of `bytes` to twice as many: the first ones and the last ones, which may overlap. */
+#define COPY_ENDS(bytes)                                                           \
+  for (int64_t i = 0; i < count; i++) {                                            \
+    memcpy(dst + dst_off[i], src + src_off[i], bytes);                             \
+    memcpy(dst + dst_off[i] + n - (bytes), src + src_off[i] + n - (bytes), bytes); \
+  }
+
 void tesela__k_copy_c(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
                       const unsigned char *src, const int64_t *src_off, int64_t count) {
   size_t n = (size_t)rows->n;
@@ -20,12 +27,21 @@ void tesela__k_copy_c(const tesela__rows *rows, unsigned char *dst, const int64_
     COPY_ALL(8);
   else if (n == 16)
     COPY_ALL(16);
+  else if (n > 16 && n <= 32)
+    COPY_ENDS(16)
+  else if (n > 8 && n < 16)
+    COPY_ENDS(8)
+  else if (n > 4 && n < 8)
+    COPY_ENDS(4)
+  else if (n == 3 || n == 2)
+    COPY_ENDS(2)
   else if (n <= 64)
     for (int64_t i = 0; i < count; i++) tesela__copy_short(dst + dst_off[i], src + src_off[i], n);
   else
     for (int64_t i = 0; i < count; i++) memcpy(dst + dst_off[i], src + src_off[i], n);
 }
 
+#undef COPY_ENDS
 #undef COPY_ALL
 
 void tesela__k_stream_c(unsigned char *dst, const unsigned char *src, int64_t lines) {

@@ -8,6 +8,8 @@
  *   u8 [5,n] to [n,5]       64 x 5 values: 5 lines of dst, each picked from 5 stretches of 64 bytes
  *   f32 records of 4 x 6    two records, 192 bytes: 3 lines of dst, each picked from 2 or 3 lines of src
  *
+ * Elements below 8 bits are picked bit by bit (permute_bits.c): then blocks begin at bytes, or at the same bit of one.
+ *
  * A cut loop is divided: blocks, and the rest in a piece of its own.
  */
 #include "relayout/solve.h"
@@ -15,21 +17,32 @@
 enum {
   MOST_BYTES = 4096, /* of a block */
   MOST_PICKS = 320,
-  LEAST_BLOCKS = 16 /* of a loop that is cut with a rest */
+  MOST_BIT_STEPS = 640, /* picks and rounds: their tables stay in the cache */
+  LEAST_BLOCKS = 16     /* of a loop that is cut with a rest */
 };
 
 /* ---- the block --------------------------------------------------------------------------------------------- */
 
-static int64_t gcd_with_line(int64_t bytes) {
-  int64_t g = TESELA__LINE;
-  while (bytes % g) g /= 2;
+/* Units of a byte and of a line: bytes, or bits. */
+static int64_t byte_of(const tesela__job *job) { return job->bitwise ? 8 : 1; }
+static int64_t line_of(const tesela__job *job) { return TESELA__LINE * byte_of(job); }
+
+/* A row with padding after it, in these units. */
+static int64_t row_of(const tesela__job *job) { return job->bitwise ? job->row * job->wd : job->row; }
+static int64_t padding_of(const tesela__job *job) {
+  return job->bitwise ? job->padding * job->wd : job->padding;
+}
+
+static int64_t gcd_with_line(int64_t n, int64_t line) {
+  int64_t g = line;
+  while (n % g) g /= 2;
   return g;
 }
 
 /* The loop with the shortest step from `extent` on, less than a line, of those with a positive step in dst; or -1. */
-static int32_t next_near(const tesela__box *box, bool src, int64_t extent, uint64_t seen) {
+static int32_t next_near(const tesela__box *box, bool src, int64_t extent, uint64_t seen, int64_t line) {
   int32_t best = -1;
-  int64_t least = TESELA__LINE;
+  int64_t least = line;
   for (int32_t i = 0; i < box->n_loops; i++) {
     const int64_t step = src ? box->loop[i].ss : box->loop[i].ds, size = step < 0 ? -step : step;
     if (seen >> i & 1 || size < extent || size >= least || box->loop[i].ds <= 0) continue;
@@ -42,13 +55,14 @@ static int32_t next_near(const tesela__box *box, bool src, int64_t extent, uint6
 static void take_src(tesela__permute_fit *fit, const tesela__job *job) {
   const tesela__box *box = job->box;
   int64_t extent = job->wd;
+  const int64_t line = line_of(job);
   uint64_t seen = 0;
-  for (int32_t i; extent < TESELA__LINE && (i = next_near(box, true, extent, seen)) >= 0;) {
+  for (int32_t i; extent < line && (i = next_near(box, true, extent, seen, line)) >= 0;) {
     const int64_t step = box->loop[i].ss < 0 ? -box->loop[i].ss : box->loop[i].ss;
-    const int64_t n = tesela__min(box->loop[i].n, tesela__ceil_div(TESELA__LINE, step));
+    const int64_t n = tesela__min(box->loop[i].n, tesela__ceil_div(line, step));
     fit->take[i] = tesela__max(fit->take[i], n);
     seen |= (uint64_t)1 << i;
-    extent = n < box->loop[i].n ? TESELA__LINE : step * n;
+    extent = n < box->loop[i].n ? line : step * n;
   }
 }
 
@@ -56,16 +70,17 @@ static void take_src(tesela__permute_fit *fit, const tesela__job *job) {
 static void take_dst(tesela__permute_fit *fit, const tesela__job *job) {
   const tesela__box *box = job->box;
   int64_t extent = job->wd;
+  const int64_t line = line_of(job), most = MOST_BYTES * byte_of(job);
   uint64_t seen = 0;
-  while (extent < TESELA__LINE || extent % TESELA__LINE) {
-    if (extent == job->row) extent += job->padding;
+  while (extent < line || extent % line) {
+    if (extent == row_of(job)) extent += padding_of(job);
     int32_t i = tesela__find_loop(box, -1, extent);
     const bool dense = i >= 0 && !(seen >> i & 1);
-    if (!dense && extent < TESELA__LINE) i = next_near(box, false, extent, seen);
+    if (!dense && extent < line) i = next_near(box, false, extent, seen, line);
     if (i < 0 || seen >> i & 1) return;
     const tesela__loop *loop = &box->loop[i];
-    int64_t n = dense ? TESELA__LINE / gcd_with_line(extent) : tesela__ceil_div(TESELA__LINE, loop->ds);
-    if (n * loop->ds > MOST_BYTES) n = tesela__ceil_div(TESELA__LINE, loop->ds);
+    int64_t n = dense ? line / gcd_with_line(extent, line) : tesela__ceil_div(line, loop->ds);
+    if (n * loop->ds > most) n = tesela__ceil_div(line, loop->ds);
     if (n == 1) return;
     fit->take[i] = tesela__max(fit->take[i], tesela__min(n, loop->n));
     if (n < loop->n) return;
@@ -74,50 +89,74 @@ static void take_dst(tesela__permute_fit *fit, const tesela__job *job) {
   }
 }
 
+/* Values of a loop after which both sides are at the same bit of a byte again. */
+static int64_t whole_steps(const tesela__job *job, const tesela__loop *loop) {
+  const int64_t low = (loop->ss | loop->ds) & 7;
+  return job->bitwise && low ? 8 / (low & -low) : 1;
+}
+
 /* Steps of a loop in a block, at least `least`: all of them, a divisor, or at the last a part that leaves a rest. 0: none. */
-static int64_t part_of_loop(const tesela__loop *loop, int64_t least) {
+static int64_t part_of_loop(const tesela__job *job, const tesela__loop *loop, int64_t least) {
+  const int64_t steps = whole_steps(job, loop);
+  least = tesela__ceil_div(least, steps) * steps;
+  if (least == 1) return 1;
   if (loop->n < 2 * least) return loop->n;
   if (loop->n % least == 0) return least;
-  for (int64_t n = least + 1; n <= 2 * least; n++)
-    if (loop->n % n == 0 && n * loop->ds % TESELA__LINE == 0) return n;
-  if (loop->n >= LEAST_BLOCKS * least) return least;
+  for (int64_t n = least + steps; n <= 2 * least; n += steps)
+    if (loop->n % n == 0 && n * loop->ds % line_of(job) == 0) return n;
+  if (job->bitwise || loop->n >= LEAST_BLOCKS * least) return least;
   for (int64_t n = least + 1; n <= 2 * least; n++)
     if (loop->n % n == 0) return n;
   return 0;
 }
 
+/* Of bits, which are read by several blocks at a time: do stretches of src meet in few sets of the caches? */
+static bool stretches_meet(const tesela__permute_fit *fit, const tesela__job *job) {
+  enum { PAGE = 4096, FEW = 4 };
+  int64_t n = 1;
+  for (int32_t i = 0; i < job->box->n_loops; i++)
+    if (job->box->loop[i].ss && job->box->loop[i].ss % (8 * PAGE) == 0) n *= fit->take[i];
+  return fit->bits && n > FEW;
+}
+
 static const char *fit_block(tesela__permute_fit *fit, const tesela__job *job) {
   const tesela__box *box = job->box;
   int32_t cuts = 0, rests = 0;
-  *fit = (tesela__permute_fit){.elements = 1};
+  *fit = (tesela__permute_fit){.elements = 1, .bits = job->bitwise, .width = job->wd};
+  if (fit->bits) fit->src_bit = box->src & 7, fit->dst_bit = box->dst & 7;
   for (int32_t i = 0; i < box->n_loops; i++) fit->take[i] = 1;
   take_dst(fit, job);
   take_src(fit, job);
   for (int32_t i = 0; i < box->n_loops; i++) {
-    if (fit->take[i] > 1) fit->take[i] = part_of_loop(&box->loop[i], fit->take[i]);
+    fit->take[i] = part_of_loop(job, &box->loop[i], fit->take[i]);
     if (fit->take[i] == 0) return "blocks of a few lines would leave too much of a loop";
     cuts += fit->take[i] > 1 && fit->take[i] < box->loop[i].n;
     rests += fit->take[i] > 1 && box->loop[i].n % fit->take[i] != 0;
     fit->elements *= fit->take[i];
-    if (fit->elements * job->wd > MOST_BYTES) return "blocks have too many bytes";
+    if (fit->elements * job->wd > MOST_BYTES * byte_of(job)) return "blocks have too many bytes";
   }
-  if (rests > 1) return "blocks would leave a rest of two loops";
+  if (stretches_meet(fit, job)) return "stretches of src meet in few sets of the caches";
+  if (rests > 1 && !fit->bits) return "blocks would leave a rest of two loops";
   if (box->n_loops + cuts > TESELA__MAX_LOOPS) return "too many loops";
-  return fit->elements * job->wd < TESELA__LINE ? "no block has a line" : NULL;
+  return fit->elements * job->wd < line_of(job) ? "no block has a line" : NULL;
 }
 
 /* ---- lines and picks --------------------------------------------------------------------------------------- */
 
 /* The elements of a block, in the order of their places in dst. */
 typedef struct walk {
-  int32_t n, width;
+  int32_t n, width, byte;               /* byte: units of one */
   tesela__loop loop[TESELA__MAX_LOOPS]; /* shortest step in dst first */
   int64_t at[TESELA__MAX_LOOPS];
   int64_t src, dst, left;
 } walk;
 
 static void walk_start(walk *w, const tesela__job *job, const tesela__permute_fit *fit) {
-  *w = (walk){.width = job->wd, .left = fit->elements};
+  *w = (walk){.width = fit->width,
+              .byte = fit->bits ? 8 : 1,
+              .src = fit->src_bit,
+              .dst = fit->dst_bit,
+              .left = fit->elements};
   for (int32_t i = 0; i < job->box->n_loops; i++) {
     tesela__loop loop = job->box->loop[i];
     int32_t k = w->n;
@@ -141,44 +180,40 @@ static void walk_next(walk *w) {
   }
 }
 
-/* The elements of one line of dst, by their places in src. */
-typedef struct line_elements {
-  int32_t n;
-  int64_t to; /* where the line begins in dst */
-  struct {
-    int64_t src, dst; /* dst: from `to` */
-  } element[TESELA__LINE];
-} line_elements;
-
-static void take_line(walk *w, int64_t to, line_elements *line) {
+/* The next elements, those of the line at byte `to` of dst. */
+static void take_line(walk *w, int64_t to, tesela__line_elements *line) {
+  const int64_t first = to * w->byte;
   line->n = 0;
   line->to = to;
-  while (w->left > 0 && w->dst >= line->to && w->dst + w->width <= line->to + TESELA__LINE) {
+  while (w->left > 0 && w->dst >= first && w->dst + w->width <= first + TESELA__LINE * w->byte) {
     int32_t k = line->n++;
     for (; k > 0 && line->element[k - 1].src > w->src; k--) line->element[k] = line->element[k - 1];
     line->element[k].src = w->src;
-    line->element[k].dst = w->dst - line->to;
+    line->element[k].dst = w->dst - first;
     walk_next(w);
   }
 }
 
 /* Set whether a block is dense in dst, and with which padding: that after rows, if it makes blocks dense. */
 static void set_density(tesela__permute_fit *fit, const tesela__job *job) {
-  int64_t span = job->wd, rows = 1;
+  const int64_t padding = padding_of(job), bytes = fit->elements * job->wd;
+  int64_t span = job->wd, rows = 1, row = job->wd;
   for (int32_t i = 0; i < job->box->n_loops; i++) {
     span += (fit->take[i] - 1) * job->box->loop[i].ds;
-    if (job->padding && job->box->loop[i].ds >= job->row) rows *= fit->take[i];
+    *(job->box->loop[i].ds >= row_of(job) ? &rows : &row) *= fit->take[i];
   }
-  fit->span = span;
-  if (job->padding && span + job->padding == fit->elements * job->wd + rows * job->padding) {
-    fit->padding = job->padding;
-    fit->span += job->padding;
+  if (padding && row == row_of(job) && span + padding == bytes + rows * padding) {
+    fit->padding = padding;
+    span += padding;
   }
-  fit->dense = fit->padding || span == fit->elements * job->wd;
+  fit->dense = (fit->padding || span == bytes) && fit->dst_bit == 0 && span % byte_of(job) == 0;
+  if (!fit->dense) fit->padding = 0;
+  fit->span = tesela__ceil_div(fit->dst_bit + span, byte_of(job));
+  fit->bytes = fit->dense ? fit->span : tesela__ceil_div(bytes, byte_of(job));
 }
 
 /* The pick of the elements of a line from number i on that are within a line of src; returns the number of the next. */
-static int32_t pick_of(const line_elements *line, int32_t width, int32_t i, tesela__line_pick *pick) {
+static int32_t pick_of(const tesela__line_elements *line, int32_t width, int32_t i, tesela__line_pick *pick) {
   memset(pick, 0, sizeof *pick);
   pick->from = line->element[i].src;
   for (; i < line->n && line->element[i].src + width <= pick->from + TESELA__LINE; i++)
@@ -192,37 +227,53 @@ static int32_t pick_of(const line_elements *line, int32_t width, int32_t i, tese
 }
 
 const char *tesela__permute_refuses(const tesela__job *job) {
-  enum { LONG = 2 * TESELA__LINE };
   const tesela__box *box = job->box;
-  if (job->bitwise || job->group > 1) return "elements share bytes";
+  const int64_t line = line_of(job);
+  if (job->group > 1) return "elements share bytes";
   if (job->conversion || job->ws != job->wd) return "values are converted";
   if (job->inner) return "from one buffer in the cache to another";
-  if (tesela__kernel_for(job, TESELA__K_PERMUTE, 0, 0)->isa == 0 && !job->random &&
-      tesela__wanted(job->plan) != TESELA_SOLVER_PERMUTE)
+  if (tesela__kernel_for(job, job->bitwise ? TESELA__K_PERMUTE_BITS : TESELA__K_PERMUTE, 0, 0)->isa == 0 &&
+      !job->random && tesela__wanted(job->plan) != TESELA_SOLVER_PERMUTE)
     return "no permute of 64 bytes in this instruction set";
-  if (job->shared >= 0 && box->loop[job->shared].n * job->wd >= LONG) return "runs are long";
-  if (job->shared < 0 && job->b >= 0 && job->wd < 16) {
+  if (job->shared >= 0 && box->loop[job->shared].n * job->wd >= 2 * line) return "runs are long";
+  if (job->shared < 0 && job->b >= 0 && (job->wd < 16 || job->bitwise)) {
     const tesela__loop *b = &box->loop[job->b];
-    if (b->n * job->wd >= TESELA__LINE && (b->ss >= TESELA__LINE || b->ss <= -TESELA__LINE))
+    if (b->n * job->wd >= line && (b->ss >= line || b->ss <= -line))
       return "each element of a line would be picked alone";
   }
   return NULL;
+}
+
+/* Do bytes have bits that other blocks or pieces write? As far as the first line and the loops say. */
+static bool keeps_bits(const tesela__permute_fit *fit, const tesela__job *job, bool first) {
+  if (!fit->bits || fit->dense) return false;
+  for (int32_t i = 0; i < job->box->n_loops; i++)
+    if (fit->take[i] > 1 && job->box->loop[i].ds % 8 && job->box->loop[i].ds >= line_of(job)) return true;
+  return first;
 }
 
 const char *tesela__permute_fit_block(const tesela__job *job, tesela__permute_fit *fit) {
   const char *why = fit_block(fit, job);
   if (why) return why;
   walk w;
-  line_elements line;
+  tesela__line_elements line;
   set_density(fit, job);
   walk_start(&w, job, fit);
   take_line(&w, 0, &line);
-  for (int32_t i = 0; i < line.n; fit->picks++) {
+  if (fit->bits) {
+    tesela__bit_steps steps;
+    if (!tesela__count_bit_steps(&line, fit->width, &steps)) return "lines have too many rounds";
+    fit->picks = steps.picks;
+    fit->rounds = steps.rounds;
+    fit->keeps = keeps_bits(fit, job, steps.keeps);
+    fit->of_line = tesela__ceil_div((int64_t)line.n * fit->width, 8);
+  }
+  for (int32_t i = 0; i < line.n && !fit->bits; fit->picks++) {
     const int64_t from = line.element[i].src;
     while (i < line.n && line.element[i].src + job->wd <= from + TESELA__LINE) i++;
   }
-  const int64_t lines = fit->elements / line.n;
-  return lines * fit->picks > MOST_PICKS ? "lines are picked from too many places" : NULL;
+  const int64_t lines = fit->elements / line.n, most = fit->bits ? MOST_BIT_STEPS : MOST_PICKS;
+  return lines * (fit->picks + fit->rounds) > most ? "lines are picked from too many places" : NULL;
 }
 
 /* ---- the piece --------------------------------------------------------------------------------------------- */
@@ -239,22 +290,31 @@ static void to_bits(const tesela__job *job, tesela__box *box) {
   tesela__box_add(box, 8 * job->wd / bits, bits, bits);
 }
 
-bool tesela__permute_split(tesela__job *job, tesela__box *rest) {
+bool tesela__permute_rest(tesela__job *job, tesela__box *rest) {
   tesela__box *box = job->box;
-  bool has_rest = false;
-  tesela__permute_fit_block(job, &job->permute);
+  const tesela__permute_fit *fit = &job->permute;
   for (int32_t i = 0; i < box->n_loops; i++) {
     tesela__loop *loop = &box->loop[i];
-    int64_t *take = &job->permute.take[i], n = loop->n / *take, left = loop->n % *take;
+    const int64_t left = loop->n % fit->take[i], whole = loop->n - left;
+    if (left == 0) continue;
+    *rest = *box;
+    rest->loop[i].n = left;
+    rest->src += whole * loop->ss;
+    rest->dst += whole * loop->ds;
+    loop->n = whole;
+    if (left == 1) tesela__drop_loop(rest, i);
+    if (!fit->bits) to_bits(job, rest);
+    return true;
+  }
+  return false;
+}
+
+void tesela__permute_split(tesela__job *job) {
+  tesela__box *box = job->box;
+  for (int32_t i = 0; i < box->n_loops; i++) {
+    tesela__loop *loop = &box->loop[i];
+    int64_t *take = &job->permute.take[i], n = loop->n / *take;
     if (*take == 1 || n == 1) continue;
-    if (left) {
-      has_rest = true;
-      *rest = *box;
-      rest->loop[i].n = left;
-      rest->src += n * *take * loop->ss;
-      rest->dst += n * *take * loop->ds;
-      if (left == 1) tesela__drop_loop(rest, i);
-    }
     memmove(loop + 1, loop, (size_t)(box->n_loops - i) * sizeof *loop);
     memmove(take + 1, take, (size_t)(box->n_loops - i) * sizeof *take);
     box->n_loops++;
@@ -263,19 +323,69 @@ bool tesela__permute_split(tesela__job *job, tesela__box *rest) {
     *take = 1;
     i++;
   }
-  if (has_rest) to_bits(job, rest);
-  return has_rest;
 }
 
-static bool grow_lists(tesela_plan *plan, int32_t lines, int32_t picks) {
-  void *line = plan->picked_line, *pick = plan->pick;
+void tesela__permute_count_bytes(tesela__job *job) {
+  tesela__box *box = job->box;
+  if (!job->bitwise) return;
+  box->src >>= 3;
+  box->dst >>= 3;
+  for (int32_t i = 0; i < box->n_loops; i++) {
+    if (job->permute.take[i] > 1) continue;
+    box->loop[i].ss /= 8;
+    box->loop[i].ds /= 8;
+  }
+  job->bitwise = false;
+  job->ws = job->wd = 1;
+}
+
+static bool grow_lists(tesela_plan *plan, int32_t lines, int32_t picks, int32_t rounds) {
+  void *line = plan->picked_line, *pick = plan->pick, *round = plan->bit_round;
   bool grown = tesela__grow(&plan->allocator, &line, sizeof *plan->picked_line, &plan->picked_line_capacity,
                             (uint64_t)(plan->n_picked_lines + lines)) &&
                tesela__grow(&plan->allocator, &pick, sizeof *plan->pick, &plan->pick_capacity,
-                            (uint64_t)(plan->n_picks + picks));
+                            (uint64_t)(plan->n_picks + picks)) &&
+               tesela__grow(&plan->allocator, &round, sizeof *plan->bit_round, &plan->bit_round_capacity,
+                            (uint64_t)(plan->n_bit_rounds + rounds));
   plan->picked_line = line;
   plan->pick = pick;
+  plan->bit_round = round;
   return grown;
+}
+
+/* The picks of a line of bytes. */
+static bool add_picks(tesela_plan *plan, const tesela__line_elements *line, int32_t width,
+                      tesela__picked_line *to) {
+  if (!grow_lists(plan, 1, line->n, 0)) return false;
+  to->first = plan->n_picks;
+  for (int32_t i = 0; i < line->n; to->n++) {
+    tesela__line_pick *pick = &plan->pick[plan->n_picks++];
+    i = pick_of(line, width, i, pick);
+    to->write |= pick->write;
+  }
+  return true;
+}
+
+/* The rounds of a line of bits, and one for the bits that it does not keep. */
+static bool add_rounds(tesela_plan *plan, const tesela__line_elements *line, int32_t width,
+                       tesela__picked_line *to) {
+  tesela__bit_steps steps;
+  if (!tesela__count_bit_steps(line, width, &steps) || !grow_lists(plan, 1, steps.picks, steps.rounds + 1))
+    return false;
+  tesela__bit_round *round = &plan->bit_round[plan->n_bit_rounds], *own = round + steps.rounds;
+  tesela__set_bit_steps(line, width, plan->n_picks, round, plan->pick + plan->n_picks);
+  memset(own, 0, sizeof *own);
+  for (int32_t k = 0; k < steps.rounds; k++)
+    for (int32_t i = 0; i < TESELA__LINE; i++) own->mask[i] |= round[k].mask[i];
+  for (int32_t i = 0; i < TESELA__LINE; i++) {
+    to->write |= (uint64_t)(own->mask[i] != 0) << i;
+    to->keeps = to->keeps || (own->mask[i] != 0 && own->mask[i] != 0xff);
+  }
+  to->first = plan->n_bit_rounds;
+  to->n = steps.rounds;
+  plan->n_bit_rounds += steps.rounds + 1;
+  plan->n_picks += steps.picks;
+  return true;
 }
 
 tesela_status tesela__permute_set(const tesela__builder *b, tesela_error *err) {
@@ -284,24 +394,22 @@ tesela_status tesela__permute_set(const tesela__builder *b, tesela_error *err) {
   tesela__piece *piece = b->piece;
   const tesela__permute_fit *fit = &job->permute;
   walk w;
-  line_elements line;
+  tesela__line_elements line;
   walk_start(&w, job, &job->permute);
   piece->first_line = plan->n_picked_lines;
   piece->whole_lines = true;
   for (int64_t at = 0; fit->dense ? at < fit->span : w.left > 0; at += TESELA__LINE) {
-    take_line(&w, fit->dense ? at : w.dst, &line);
-    if (!grow_lists(plan, 1, line.n))
+    take_line(&w, fit->dense ? at : fit->bits ? w.dst >> 3 : w.dst, &line);
+    tesela__picked_line to = {.to = line.to};
+    if (!(fit->bits ? add_rounds : add_picks)(plan, &line, fit->width, &to))
       return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a permute");
-    tesela__picked_line *to = &plan->picked_line[plan->n_picked_lines++];
-    *to = (tesela__picked_line){.to = line.to, .first = plan->n_picks};
-    for (int32_t i = 0; i < line.n; to->n++) {
-      tesela__line_pick *pick = &plan->pick[plan->n_picks++];
-      i = pick_of(&line, job->wd, i, pick);
-      to->write |= pick->write;
+    if (fit->padding) {
+      to.write = fit->span - at < TESELA__LINE ? ((uint64_t)1 << (fit->span - at)) - 1 : ~(uint64_t)0;
+      to.keeps = false;
     }
-    if (fit->padding)
-      to->write = fit->span - at < TESELA__LINE ? ((uint64_t)1 << (fit->span - at)) - 1 : ~(uint64_t)0;
-    piece->whole_lines = piece->whole_lines && line.to % TESELA__LINE == 0 && ~to->write == 0;
+    plan->picked_line[plan->n_picked_lines++] = to;
+    piece->whole_lines = piece->whole_lines && line.to % TESELA__LINE == 0 && ~to.write == 0 && !to.keeps;
+    piece->keeps_bits = piece->keeps_bits || to.keeps;
   }
   piece->n_lines = plan->n_picked_lines - piece->first_line;
   piece->picks_padding = fit->padding > 0;

@@ -143,7 +143,8 @@ static void set_stores(tesela__builder *b) {
   piece->stage =
       !piece->fill && piece->group == 1 && !piece->bitwise && tesela__writes_runs(piece) &&
       piece->solver != TESELA_SOLVER_DEINTERLEAVE &&
-      (piece->n_lines == 0 || piece->span == piece->entry_dst) && row >= TESELA__LINE &&
+      (piece->n_lines == 0 || (piece->span == piece->entry_dst && !piece->keeps_bits)) &&
+      row >= TESELA__LINE &&
       tesela__stage_pitch(row) * (blocks && piece->staged_a == 1 ? piece->block : 1) <= TESELA__STAGE;
   if (piece->convert_fn && plan->dst.bits < 8 && b->run.n % (8 / plan->dst.bits))
     piece->stage = false; /* rows share their last bytes with others */
@@ -184,6 +185,7 @@ static int64_t box_bytes(const tesela__job *job) {
   int64_t n = 1;
   for (int32_t i = 0; i < job->box->n_loops; i++) n *= job->box->loop[i].n;
   if (job->group > 1) return n / job->group;
+  if (job->permute.bits) return tesela__ceil_div(n * job->dst_bits, 8);
   return job->bitwise || job->wd == 0 ? tesela__ceil_div(n * job->plan->dst.bits, 8) : n * job->wd;
 }
 
@@ -292,7 +294,8 @@ tesela_status tesela__piece_build(const tesela__job *job, tesela_solver solver, 
   if (status != TESELA_OK) return status;
   plan->n_pieces++;
   plan->n_fills += piece->fill;
-  plan->bitwise = plan->bitwise || (piece->bitwise && !tesela__bits_own_bytes(plan, piece));
+  plan->bitwise =
+      plan->bitwise || piece->keeps_bits || (piece->bitwise && !tesela__bits_own_bytes(plan, piece));
   plan->total_bytes += piece->bytes;
   return TESELA_OK;
 }

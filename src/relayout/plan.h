@@ -11,6 +11,7 @@
  *   relayout_plan.c      create, destroy, describe
  *   relayout_run.c       all pieces, in chunks on threads
  *   permute.c            blocks of a few lines whose bytes are all moved alike
+ *   permute_bits.c       the rounds of such blocks of elements below 8 bits
  *   bits_tile.c          tiles of elements below 8 bits in buffers; bits_fit.c: which ones; bits_run.c: one such tile
  *   tile.c               one tile of a piece, directly or through a buffer for rows that are not line-aligned
  *   window.c             dst in windows, each copied in a buffer of its own
@@ -246,6 +247,7 @@ typedef struct tesela__piece {
   int32_t first_line, n_lines;      /* PERMUTE: lines of a block in plan->picked_line */
   bool whole_lines;                 /* PERMUTE: they are whole lines if the block begins at one */
   bool picks_padding;               /* PERMUTE: bytes of a line that are not picked are padding */
+  bool keeps_bits;                  /* PERMUTE: bytes have bits that other blocks or pieces write */
   int64_t span;                     /* PERMUTE: bytes of dst from the first to the last of a block */
   int32_t
       bits_tile; /* BITS that begin at any bit: one more than the number of the tile, whose cut loops are A, B, the run; or 0 */
@@ -340,8 +342,9 @@ struct tesela_plan {
   size_t bits_tile_capacity;
   tesela__picked_line *picked_line;
   tesela__line_pick *pick;
-  int32_t n_picked_lines, n_picks;
-  size_t picked_line_capacity, pick_capacity;
+  tesela__bit_round *bit_round;
+  int32_t n_picked_lines, n_picks, n_bit_rounds;
+  size_t picked_line_capacity, pick_capacity, bit_round_capacity;
   tesela__box *fill_box; /* padding that no piece writes yet, in bits, while pieces are made */
   int32_t n_fill_boxes;
   size_t fill_box_capacity;

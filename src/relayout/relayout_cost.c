@@ -7,6 +7,10 @@
  */
 #include "relayout/solve.h"
 
+enum {
+  PADDING_APART = 4
+}; /* padding within lines in a pass of its own, which other solvers write with the rows */
+
 static tesela__verdict refuses(const char *why) { return (tesela__verdict){.why = why}; }
 
 /* ---- costs ------------------------------------------------------------------------------------------------- */
@@ -23,15 +27,16 @@ static const float weight_of[TESELA__N_COST_WAYS][2][TESELA__COST_TERMS] = {
  * width is one value, which has no places to be apart. */
 static double stretch(const tesela__job *job, int32_t from, int32_t not, bool src) {
   const tesela__box *box = job->box;
+  const int64_t byte = job->bitwise ? 8 : 1;
   int64_t n = from < 0 ? 1 : box->loop[from].n, width = src ? job->ws : job->wd;
   if (width == 0) return TESELA__LINE;
-  for (int32_t i = 0; i < box->n_loops && n * width < TESELA__LINE; i++) {
+  for (int32_t i = 0; i < box->n_loops && n * width < TESELA__LINE * byte; i++) {
     const tesela__loop *l = &box->loop[i];
     if (i == from || i == not || l->n == 1 || (src ? l->ss : l->ds) != n * width) continue;
     n *= l->n;
     i = -1;
   }
-  return (double)(n * width);
+  return (double)(n * width) / (double)byte;
 }
 
 static double up_to_line(double bytes) { return bytes < TESELA__LINE ? bytes : TESELA__LINE; }
@@ -140,6 +145,21 @@ static tesela__verdict deinterleave_verdict(const tesela__job *job) {
   return weave_verdict(job, b, a, b->ss, false);
 }
 
+/* What moving the bytes of a tile from one buffer to the other costs, for the bytes of dst. */
+static double inner_cost(const tesela__job *job, tesela__bits_fit *fit) {
+  tesela__bits_tile tile = {.inner = {.fill = false}};
+  tesela__box box;
+  tesela__verdict verdict[TESELA__N_SOLVERS] = {{0}};
+  const bool stream = job->plan->stream;
+  tesela__bits_set_tile(fit, &tile, &box);
+  tesela__job inner = {.plan = job->plan, .box = &box, .inner = true, .group = 1, .ws = 8, .wd = 8};
+  tesela__set_units_of_bytes(&inner);
+  job->plan->stream = false; /* the buffers are in the cache */
+  const tesela_solver solver = tesela__choose_solver(&inner, verdict);
+  job->plan->stream = stream;
+  return (double)verdict[solver].cost * 8 / job->dst_bits;
+}
+
 /* Tiles in buffers. */
 static tesela__verdict bits_tile_verdict(const tesela__job *job) {
   tesela__bits_fit fit;
@@ -148,7 +168,8 @@ static tesela__verdict bits_tile_verdict(const tesela__job *job) {
   if (fit.in == 1 || fit.out == 1) return refuses("no elements are near in src, or none contiguous in dst");
   const double bytes = job->dst_bits / 8.0;
   return costs(job, fit.blocks ? TESELA__COST_BITS_COPIED : TESELA__COST_BITS_AS_BYTES,
-               (double)fit.elements * bytes, (double)fit.in * bytes, (double)fit.out * bytes, 0);
+               (double)fit.elements * bytes, (double)fit.in * bytes, (double)fit.out * bytes,
+               fit.blocks ? 0 : inner_cost(job, &fit));
 }
 
 static tesela__verdict bits_verdict(const tesela__job *job) {
@@ -172,7 +193,6 @@ static bool is_near(const tesela__job *job, int64_t near, int64_t far) {
 }
 
 static tesela__verdict strided_verdict(const tesela__job *job) {
-  enum { FILL = 4 }; /* padding within lines in a pass of its own, which the others write with the rows */
   if (job->conversion != job->plan->conversion) return refuses("elements form blocks of 4 to 16 bytes");
   if (!job->bitwise && (job->group > 1 || job->ws == 0 || job->wd == 0))
     return refuses("elements share bytes, and whole bytes can be moved");
@@ -186,7 +206,7 @@ static tesela__verdict strided_verdict(const tesela__job *job) {
   tesela__verdict verdict =
       costs(job, way, (double)(run.n * job->wd), stretch(job, -1, -1, true), stretch(job, -1, -1, false),
             (double)tesela__min(run.ss < 0 ? -run.ss : run.ss, 4096) / 64);
-  if (job->padding > 0) verdict.cost += FILL;
+  if (job->padding > 0) verdict.cost += PADDING_APART;
   return verdict;
 }
 
@@ -195,8 +215,21 @@ static tesela__verdict permute_verdict(const tesela__job *job) {
   const char *why = tesela__permute_refuses(job);
   if (!why) why = tesela__permute_fit_block(job, &fit);
   if (why) return refuses(why);
-  return costs(job, TESELA__COST_PERMUTE, (double)(fit.elements * job->wd), stretch(job, -1, -1, true),
-               stretch(job, -1, -1, false), (double)fit.picks / 8);
+  const double in = stretch(job, -1, -1, true);
+  if (fit.bits) {
+    tesela__verdict verdict =
+        costs(job, TESELA__COST_PERMUTE_BITS, fit.keeps ? TESELA__LINE / 4 : (double)fit.bytes, in,
+              fit.dense ? TESELA__LINE : (double)fit.of_line, (double)(fit.picks + fit.rounds) / 8);
+    if (job->padding > 0 && fit.padding == 0) verdict.cost += PADDING_APART;
+    return verdict;
+  }
+  return costs(job, TESELA__COST_PERMUTE, (double)fit.bytes, in, stretch(job, -1, -1, false),
+               (double)fit.picks / 8);
+}
+
+bool tesela__permutes_bits(const tesela__job *job, float cost) {
+  const tesela__verdict verdict = permute_verdict(job);
+  return verdict.applies && verdict.cost < cost;
 }
 
 static tesela__verdict gather_verdict(const tesela__job *job) {
@@ -218,4 +251,17 @@ static tesela__verdict (*const verdict_of[TESELA__N_SOLVERS])(const tesela__job 
 
 void tesela__solver_verdicts(const tesela__job *job, tesela__verdict verdict[TESELA__N_SOLVERS]) {
   for (int32_t i = TESELA_SOLVER_MEMCPY; i < TESELA__N_SOLVERS; i++) verdict[i] = verdict_of[i](job);
+}
+
+tesela_solver tesela__choose_solver(const tesela__job *job, tesela__verdict *verdict) {
+  tesela_solver best = TESELA_SOLVER_STRIDED, wanted = tesela__wanted(job->plan);
+  int32_t n = 0;
+  tesela__solver_verdicts(job, verdict);
+  for (int32_t i = TESELA_SOLVER_MEMCPY; i < TESELA__N_SOLVERS; i++) {
+    if (!verdict[i].applies) continue;
+    n++;
+    bool better = verdict[i].cost < verdict[best].cost || !verdict[best].applies;
+    if (job->random ? tesela__random(job->random) % (uint64_t)n == 0 : better) best = (tesela_solver)i;
+  }
+  return verdict[wanted].applies ? wanted : best;
 }

@@ -66,7 +66,8 @@ static void grow_side(tesela__builder *b, tesela__tile_side *s, bool src, int64_
     if (i < 0 || (!src && is_for_a(b, i))) return;
     int64_t want = tesela__ceil_div(target, s->extent) * s->entries;
     b->used[i] = true;
-    side_add(s, b->job->box->loop[i], want, 1);
+    side_add(s, b->job->box->loop[i], want,
+             b->job->permute.bits && s->entries == 1 ? TESELA__PERMUTE_BLOCKS : 1);
   }
 }
 
@@ -403,9 +404,9 @@ static void start_permute(tesela__builder *b) {
   const tesela__job *job = b->job;
   tesela__piece *piece = b->piece;
   const tesela__permute_fit *fit = &job->permute;
-  set_rows_kernel(b, TESELA__K_PERMUTE, 0, 0);
+  set_rows_kernel(b, fit->bits ? TESELA__K_PERMUTE_BITS : TESELA__K_PERMUTE, 0, 0);
   piece->span = fit->span;
-  b->chunk = piece->run = piece->entry_dst = fit->dense ? fit->span : fit->elements * job->wd;
+  b->chunk = piece->run = piece->entry_dst = fit->bytes;
   piece->run_src = piece->run_dst = 1;
   for (int32_t i = 0; i < job->box->n_loops; i++) b->used[i] = fit->take[i] > 1;
 }
@@ -449,6 +450,9 @@ void tesela__fit_tile(tesela__builder *b, tesela_solver solver) {
     start_strided(b);
     break;
   }
+  if (job->permute.bits)
+    b->target.out = b->target.total =
+        tesela__max(b->target.out, 2 * TESELA__PERMUTE_BLOCKS * b->piece->entry_dst);
   bool blocks = b->piece->transpose_fn, whole = job->group == 1 && job->ws > 0 && job->wd > 0;
   if (!blocks) {
     bool converts = job->conversion && solver != TESELA_SOLVER_STRIDED;

@@ -173,7 +173,7 @@ static bool make_piece(void *data, tesela__box *box) {
 
 static void forget_pieces(tesela_plan *plan) {
   plan->n_pieces = plan->n_fills = plan->n_fill_boxes = plan->n_bits_tiles = 0;
-  plan->n_picked_lines = plan->n_picks = 0;
+  plan->n_picked_lines = plan->n_picks = plan->n_bit_rounds = 0;
   plan->n_table = 0;
   plan->total_bytes = 0;
   plan->bitwise = plan->fill_first = false;
@@ -439,6 +439,7 @@ void tesela_plan_destroy(tesela_plan *plan) {
   tesela__release(&allocator, plan->bits_tile);
   tesela__release(&allocator, plan->picked_line);
   tesela__release(&allocator, plan->pick);
+  tesela__release(&allocator, plan->bit_round);
   tesela__release(&allocator, plan);
 }
 

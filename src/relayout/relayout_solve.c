@@ -11,20 +11,7 @@
  */
 #include "relayout/solve.h"
 
-/* ---- choice ------------------------------------------------------------------------------------------------ */
-
-tesela_solver tesela__choose_solver(const tesela__job *job, tesela__verdict *verdict) {
-  tesela_solver best = TESELA_SOLVER_STRIDED, wanted = tesela__wanted(job->plan);
-  int32_t n = 0;
-  tesela__solver_verdicts(job, verdict);
-  for (int32_t i = TESELA_SOLVER_MEMCPY; i < TESELA__N_SOLVERS; i++) {
-    if (!verdict[i].applies) continue;
-    n++;
-    bool better = verdict[i].cost < verdict[best].cost || !verdict[best].applies;
-    if (job->random ? tesela__random(job->random) % (uint64_t)n == 0 : better) best = (tesela_solver)i;
-  }
-  return verdict[wanted].applies ? wanted : best;
-}
+/* ---- boxes in parts ---------------------------------------------------------------------------------------- */
 
 /* Cut a sub-byte transpose with a loop that is not a multiple of the m elements per byte: the rest is its own box. */
 static bool split_rest(const tesela_plan *plan, tesela__box *box, tesela__box *rest) {
@@ -156,6 +143,10 @@ static void find_run_padding(tesela__job *job) {
 static tesela_status take_tail_of(tesela__job *job, tesela_solver solver, tesela_error *err) {
   const tesela__box *box = job->box;
   const uint64_t one = 1;
+  if (solver == TESELA_SOLVER_PERMUTE && job->bitwise)
+    return job->permute.padding
+               ? tesela__take_bits(job, loops_of_run(box, job->row * job->wd), job->row * job->wd, err)
+               : TESELA_OK;
   if (job->padding && solver == TESELA_SOLVER_BITS) {
     uint64_t loops;
     const int64_t row = tesela__bits_row(box, job->dst_bits, &loops);
@@ -180,14 +171,14 @@ static tesela_status take_tail_of(tesela__job *job, tesela_solver solver, tesela
   return tesela__take_padding(job, one << job->shared, job->wd * box->loop[job->shared].n, 1, MOST_ROW, err);
 }
 
-/* Keep the loops for plan --explain. If elements share bytes, steps of less than a byte are 0 in the job's box; they
+/* Keep the loops of `box` for plan --explain. If elements share bytes, steps of less than a byte are 0 in the job's box; they
  * are whole in bits. */
-static void keep_shape(const tesela__job *job) {
+static void keep_shape(const tesela__job *job, const tesela__box *box) {
   tesela_plan *plan = job->plan;
   tesela__box *shape = &plan->shape;
   bool parts = job->group > 1 || job->ws == 0 || job->wd == 0;
-  *shape = *job->box;
-  plan->unit_bytes = parts || job->bitwise ? 0 : job->wd;
+  *shape = *box;
+  plan->unit_bytes = parts || job->bitwise || job->permute.bits ? 0 : job->wd;
   if (!parts) return;
   for (int32_t i = 0; i < shape->n_loops; i++) {
     shape->loop[i].ss *= 8;
@@ -196,6 +187,17 @@ static void keep_shape(const tesela__job *job) {
   int32_t a = job->shared >= 0 ? job->shared : job->a, b = job->shared >= 0 ? job->shared : job->b;
   if (a >= 0) shape->loop[a].ss = plan->src.bits;
   if (b >= 0) shape->loop[b].ds = plan->dst.bits;
+}
+
+/* Choose the block of PERMUTE; what no block has becomes pieces of its own. */
+static tesela_status split_blocks(tesela__job *job, tesela_error *err) {
+  tesela__box rest;
+  tesela_status status = TESELA_OK;
+  tesela__permute_fit_block(job, &job->permute);
+  while (status == TESELA_OK && tesela__permute_rest(job, &rest))
+    status = tesela__add_piece(job->plan, &rest, false, job->random, err);
+  tesela__permute_split(job);
+  return status;
 }
 
 tesela_status tesela__add_piece(tesela_plan *plan, tesela__box *box, bool fill, uint64_t *random,
@@ -214,22 +216,23 @@ tesela_status tesela__add_piece(tesela_plan *plan, tesela__box *box, bool fill, 
   tesela__job job = {.plan = plan, .box = box, .fill = fill, .random = random};
   tesela__set_units(&job);
   if (fill) return tesela__piece_build(&job, TESELA_SOLVER_ROWS, err);
-  if (!tesela__permute_refuses(&job)) find_run_padding(&job);
+  if (!job.bitwise && !tesela__permute_refuses(&job)) find_run_padding(&job);
   add_column(&job);
   if (!job.bitwise && job.group == 1 && job.shared < 0 && job.b >= 0)
     job.behind = padding_of_column(&job, (uint64_t)1 << job.b, box->loop[job.b].n * job.wd);
   if (job.bitwise) find_bits_padding(&job);
   tesela__verdict verdict[TESELA__N_SOLVERS] = {{0}};
   tesela_solver solver = tesela__choose_solver(&job, verdict);
-  int64_t largest = plan->largest < 0 ? -1 : plan->piece[plan->largest].bytes;
   tesela_status status = TESELA_OK;
-  if (solver == TESELA_SOLVER_PERMUTE && tesela__permute_split(&job, &rest))
-    status = tesela__add_piece(plan, &rest, false, random, err);
+  if (solver == TESELA_SOLVER_PERMUTE) status = split_blocks(&job, err);
   if (status == TESELA_OK) status = take_tail_of(&job, solver, err);
+  const int64_t largest = plan->largest < 0 ? -1 : plan->piece[plan->largest].bytes;
+  const tesela__box shape = *box;
+  if (solver == TESELA_SOLVER_PERMUTE) tesela__permute_count_bytes(&job);
   if (status == TESELA_OK) status = tesela__piece_build(&job, solver, err);
   if (status != TESELA_OK || plan->piece[plan->n_pieces - 1].bytes <= largest) return status;
   plan->largest = plan->n_pieces - 1;
-  keep_shape(&job);
+  keep_shape(&job, &shape);
   memcpy(plan->verdict, verdict, sizeof verdict);
   return TESELA_OK;
 }

@@ -127,7 +127,7 @@ static void set_units_of_conversion(tesela__job *job) {
   job->bitwise = false;
 }
 
-/* Blocks of whole bytes, where tiles in buffers are not better: those are run by one thread. */
+/* Blocks of whole bytes, where tiles in buffers, which one thread runs, and permutes are not better. */
 static void choose_blocks(tesela__job *job) {
   const int64_t bytes = tesela__max(job->plan->info.src_bytes, job->plan->info.dst_bytes);
   const float threads = (float)tesela__threads_for_bytes(job->plan, bytes);
@@ -137,9 +137,9 @@ static void choose_blocks(tesela__job *job) {
   if (job->group == 1) return;
   tiles.box = &bits;
   find_loops(&tiles);
-  if (job->random ? tesela__random(job->random) % 2
-                  : tesela__bits_cost(job) <= threads * tesela__bits_cost(&tiles))
-    return;
+  const float cost = tesela__bits_cost(job);
+  const bool moves_tiles = cost > threads * tesela__bits_cost(&tiles) || tesela__permutes_bits(&tiles, cost);
+  if (job->random ? tesela__random(job->random) % 2 : !moves_tiles) return;
   *job->box = bits;
   tiles.box = job->box;
   *job = tiles;

@@ -11,10 +11,16 @@
 typedef struct tesela__permute_fit {
   int64_t take[TESELA__MAX_LOOPS];
   int64_t elements;
-  int64_t span;    /* bytes of dst from the first to the last, with the padding of the last row */
-  int64_t padding; /* after each row of the job, written with it */
-  bool dense;      /* blocks write all these bytes */
-  int32_t picks;   /* of the first line */
+  int64_t bytes;            /* that a block writes */
+  int64_t span;             /* bytes of dst from the first to the last, with the padding of the last row */
+  int64_t padding;          /* after each row of the job, written with it; in the units of the job */
+  bool dense;               /* blocks write all these bytes */
+  bool bits;                /* elements have less than 8 bits */
+  bool keeps;               /* bits of bytes that a block writes in part */
+  int32_t width;            /* of an element; bits or bytes */
+  int64_t src_bit, dst_bit; /* where blocks of bits begin in a byte */
+  int32_t picks, rounds;    /* of the first line */
+  int64_t of_line;          /* of bits: bytes of the first line that have elements */
 } tesela__permute_fit;
 
 /* A box and its special loops. Units are bytes, or bits if `bitwise`. */
@@ -34,7 +40,7 @@ typedef struct tesela__job {
       padding; /* a row of dst that padding follows, and that padding, for BITS (in elements) and PERMUTE; or 0 */
   int64_t tail;     /* bytes of padding after each row (each dst row of a transpose), written with it */
   uint64_t *random; /* of options.shuffle; or NULL */
-  tesela__permute_fit permute; /* after tesela__permute_split */
+  tesela__permute_fit permute; /* of the piece that is made, if that is a PERMUTE */
 } tesela__job;
 
 /* May stores of a piece go past the cache, where lines should be written whole? */
@@ -65,7 +71,7 @@ void tesela__set_units_of_bits(tesela__job *job);
 /* The same for bytes, whatever the plan's elements are. */
 void tesela__set_units_of_bytes(tesela__job *job);
 
-/* The best solver of a job, or the one that is wanted. relayout_solve.c */
+/* The best solver of a job, or the one that is wanted. relayout_cost.c */
 tesela_solver tesela__choose_solver(const tesela__job *job, tesela__verdict *verdict);
 
 /* What each solver but ANY says about a job whose units are set. relayout_cost.c */
@@ -78,6 +84,8 @@ static inline tesela_solver tesela__wanted(const tesela_plan *plan) {
 
 /* What BITS costs, where it applies. */
 float tesela__bits_cost(const tesela__job *job);
+/* Does PERMUTE apply and cost less? */
+bool tesela__permutes_bits(const tesela__job *job, float cost);
 
 /* Make a piece with a solver that applies. piece.c. TESELA_E_MEMORY. */
 tesela_status tesela__piece_build(const tesela__job *job, tesela_solver solver, tesela_error *err);
@@ -169,8 +177,32 @@ int64_t tesela__dense_bytes(const tesela__builder *b, int32_t a_loops);
 const char *tesela__permute_refuses(const tesela__job *job);
 /* Choose the block of PERMUTE; why it does not apply, or NULL. permute.c */
 const char *tesela__permute_fit_block(const tesela__job *job, tesela__permute_fit *fit);
-/* Divide the loops of the job's box so that blocks have whole ones. True: `rest` is the part, in bits, that is in no block. */
-bool tesela__permute_split(tesela__job *job, tesela__box *rest);
+/* Take from the job's box a part, in bits, whose loop is not a multiple of that of the block; false: all loops are multiples. */
+bool tesela__permute_rest(tesela__job *job, tesela__box *rest);
+/* Divide the loops of the job's box so that blocks have whole ones. */
+void tesela__permute_split(tesela__job *job);
+/* Of a job of bits: count bytes from here on, except in the loops of the block. */
+void tesela__permute_count_bytes(tesela__job *job);
+
+/* The elements of one line of dst, by their places in src; bytes or bits. */
+typedef struct tesela__line_elements {
+  int32_t n;
+  int64_t to; /* the byte of dst where the line begins */
+  struct {
+    int64_t src, dst; /* dst: from `to` */
+  } element[8 * TESELA__LINE];
+} tesela__line_elements;
+
+/* The rounds and picks of a line of elements of `width` bits. permute_bits.c */
+typedef struct tesela__bit_steps {
+  int32_t rounds, picks;
+  bool keeps; /* some bits of bytes that it writes */
+} tesela__bit_steps;
+/* False: there are too many. */
+bool tesela__count_bit_steps(const tesela__line_elements *line, int32_t width, tesela__bit_steps *steps);
+/* Set them, if there are not too many; `first_pick`: the number of pick[0]. */
+tesela__bit_steps tesela__set_bit_steps(const tesela__line_elements *line, int32_t width, int32_t first_pick,
+                                        tesela__bit_round *round, tesela__line_pick *pick);
 /* Make the lines and picks of the piece. TESELA_E_MEMORY. */
 tesela_status tesela__permute_set(const tesela__builder *b, tesela_error *err);
 

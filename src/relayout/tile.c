@@ -132,8 +132,9 @@ static tesela__rows rows_of(const tesela__worker *w, const tesela__tile *tile, b
   rows.n = tile->run;
   rows.stream = stream;
   if (piece->n_lines)
-    rows.permute = (tesela__permute){&w->plan->picked_line[piece->first_line], w->plan->pick, piece->n_lines,
-                                     piece->picks_padding ? w->plan->fill_pattern : NULL};
+    rows.permute =
+        (tesela__permute){&w->plan->picked_line[piece->first_line], w->plan->pick, w->plan->bit_round,
+                          piece->n_lines, piece->picks_padding ? w->plan->fill_pattern : NULL};
   return rows;
 }
 

@@ -207,52 +207,6 @@ static void try_rows(const tesela__kernel *kernel) {
   check_dst(kernel, what);
 }
 
-/* ---- permutes ---------------------------------------------------------------------------------------------- */
-
-/* Lines of dst one after another, each with a few picks of disjoint bytes from anywhere. */
-static void try_permute(const tesela__kernel *kernel) {
-  enum { LINES = 5, PICKS = 4, BLOCK = LINES * 64, REACH = 200 };
-  static tesela__line_pick pick[LINES * PICKS];
-  tesela__picked_line line[LINES];
-  uint8_t fill[64];
-  const bool filled = below(2), stream = below(2);
-  const int32_t n_lines = 1 + (int32_t)below(LINES);
-  int64_t dst_off[MOST_ROWS], src_off[MOST_ROWS], count = 1 + below(MOST_ROWS);
-  for (int i = 0; i < 64; i++) fill[i] = (uint8_t)below(256);
-  for (int32_t i = 0, n = 0; i < n_lines; i++) {
-    line[i] = (tesela__picked_line){.to = i * 64, .first = n, .n = (int32_t)below(PICKS + 1)};
-    n += line[i].n;
-    for (int32_t k = line[i].first; k < n; k++) pick[k] = (tesela__line_pick){.from = below(REACH)};
-    for (int b = 0; b < 64 && line[i].n; b++) {
-      if (below(8) == 0) continue;
-      tesela__line_pick *p = &pick[line[i].first + below(line[i].n)];
-      p->index[b] = (uint8_t)below(64);
-      p->read |= (uint64_t)1 << p->index[b];
-      p->write |= (uint64_t)1 << b;
-      line[i].write |= (uint64_t)1 << b;
-    }
-    if (filled) line[i].write = below(2) ? ~(uint64_t)0 : line[i].write | 0xff;
-  }
-  const int64_t at = place(BLOCK * MOST_ROWS), base = below(2) ? at / 64 * 64 : at;
-  reset_dst();
-  for (int64_t r = 0; r < count; r++) {
-    dst_off[r] = (count - 1 - r) * BLOCK;
-    src_off[r] = place(REACH + 64);
-    for (int32_t i = 0; i < n_lines; i++)
-      for (int b = 0; b < 64; b++) {
-        unsigned char *to = &want[base + dst_off[r] + i * 64 + b];
-        if (filled && line[i].write >> b & 1) *to = fill[b];
-        for (int32_t k = line[i].first; k < line[i].first + line[i].n; k++)
-          if (pick[k].write >> b & 1) *to = src_arena[src_off[r] + pick[k].from + pick[k].index[b]];
-      }
-  }
-  const tesela__rows rows = {
-      .n = 1, .stream = stream, .permute = {line, pick, n_lines, filled ? fill : NULL}};
-  ((tesela__rows_fn *)kernel->fn)(&rows, dst_arena + base, dst_off, src_arena, src_off, count);
-  tesela__fence();
-  check_dst(kernel, stream ? "stream" : "cached");
-}
-
 /* ---- blocks of bits, streams ------------------------------------------------------------------------------- */
 
 static void try_bit_block(const tesela__kernel *kernel) {
@@ -314,13 +268,6 @@ static void test_packs(void **unused) {
   protect_src(false);
 }
 
-static void test_permutes(void **unused) {
-  (void)unused;
-  fill_src();
-  protect_src(true);
-  try_kinds(TESELA__K_PERMUTE, TESELA__K_PERMUTE, try_permute, slow_run() ? TRIALS / 10 : TRIALS);
-}
-
 static void test_bit_blocks(void **unused) {
   (void)unused;
   fill_src();
@@ -352,6 +299,7 @@ static void test_c_serves_everything(void **unused) {
       {TESELA__K_UNPACK, {1, 2, 4, -1}, 0},
       {TESELA__K_PACK, {1, 2, 4, -1}, 0},
       {TESELA__K_PERMUTE, {0, -1}, 0},
+      {TESELA__K_PERMUTE_BITS, {0, -1}, 0},
       {TESELA__K_BIT_BLOCK, {1, 2, 4, -1}, 0},
       {TESELA__K_STREAM, {0, -1}, 0},
   };
@@ -372,7 +320,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_c_serves_everything),
       cmocka_unit_test(test_rows),
-      cmocka_unit_test(test_permutes),
       cmocka_unit_test(test_packs),
       cmocka_unit_test(test_bit_blocks),
       cmocka_unit_test(test_streams),

@@ -160,6 +160,13 @@ static const row rows[] = {
      "0/16 1/16 0 1",
      "0/8 1/128 0/4 1 0"},
     {"columns of 2 x 4", TESELA_SOLVER_PERMUTE, 64, 4, {4, 2, 90, 6}, "3 2 1 0", "0 2 3 1"},
+    {"pairs of nibbles out of three", TESELA_SOLVER_PERMUTE, 4, 3, {700, 3, 2}, "0 2 1", "0 1 2"},
+    {"five planes of bits", TESELA_SOLVER_PERMUTE, 1, 2, {5, 5003}, "1 0", "0 1"},
+    {"three rows of 2 bits out of rows of 15", TESELA_SOLVER_PERMUTE, 2, 3, {9, 3, 1001}, "0 2 1", "0 1 2"},
+    {"nibbles of 7 into padded tiles", TESELA_SOLVER_PERMUTE, 4, 2, {800, 7}, "0/4 1/8 0/2 1 0", "0 1"},
+    {"2 bits out of padded tiles", TESELA_SOLVER_PERMUTE, 2, 3, {32, 9, 16}, "0 1 2", "1/8 2/128 0 2 1"},
+    {"bits to rows at any bit", TESELA_SOLVER_PERMUTE, 1, 2, {55, 1991}, "0 1", "0/64 1/64 0 1"},
+    {"bits backwards, shifted", TESELA_SOLVER_PERMUTE, 1, 2, {6, 3000}, "1@7 0@1 +3", "0@-3001 1@1 +15010"},
     {"gather of what is regular", TESELA_SOLVER_GATHER, 8, 2, {50, 60}, "1 0", "0 1"},
     {"gather of nibbles into tiles", TESELA_SOLVER_GATHER, 4, 2, {50, 60}, "0/8 1/16 0 1", "1 0"},
 };
