@@ -164,7 +164,8 @@ static tesela_status set_packing(tesela__builder *b, tesela_error *err) {
   tesela__piece *piece = b->piece;
   tesela_plan *plan = b->job->plan;
   if (!piece->transpose_fn || piece->weave_fn) return TESELA_OK;
-  if (!piece->convert_fn && !piece->bit_block_fn && !piece->rows_fn && !tesela__rows_meet(b)) return TESELA_OK;
+  if (!piece->convert_fn && !piece->bit_block_fn && !piece->rows_fn && !tesela__rows_meet(b))
+    return TESELA_OK;
   int64_t m = piece->group, na = b->a.entries, nb = b->b.entries;
   piece->pack_pitch = na / m * piece->width;
   tesela_status status = tesela__reserve_table(plan, nb, &piece->pack_src, err);

@@ -22,12 +22,10 @@ static void sort_offsets(int64_t *table, int64_t n) {
 
 /* ---- what is read in order --------------------------------------------------------------------------------- */
 
-/* Bytes within which what is read may go to and fro, to be in order for the processor. */
-enum { NEAR_BYTES = 1024 };
-
 /* Are entries of a tile, each of `bytes`, in order of their places in src, or in the opposite order: those of B, for each of the first na
- * of A? `together`: entries of B that are read at once. */
-static bool entries_in_order(const tesela__builder *b, int64_t na, int64_t bytes, int64_t together) {
+ * of A? They may go to and fro within `near` bytes, and so may the entries of B that are read `together`. */
+static bool entries_in_order(const tesela__builder *b, int64_t na, int64_t bytes, int64_t together,
+                             int64_t near) {
   const int64_t *sa = &b->job->plan->table[b->piece->sa], *sb = &b->job->plan->table[b->piece->sb];
   int64_t back = 0, forth = bytes, least = sa[0] + sb[0], most = least;
   for (int64_t i = 0; i < na * b->b.entries; i++) {
@@ -36,22 +34,24 @@ static bool entries_in_order(const tesela__builder *b, int64_t na, int64_t bytes
     forth = tesela__max(forth, from + bytes - least);
     least = tesela__min(least, from);
     most = tesela__max(most, from);
-    if (back > NEAR_BYTES && forth > NEAR_BYTES) return false;
+    if (back > near && forth > near) return false;
     const int64_t apart = sb[in_b] - sb[in_b - in_b % together];
-    if (together > 1 && (apart > NEAR_BYTES || apart < -NEAR_BYTES)) return false;
+    if (together > 1 && (apart > near || apart < -near)) return false;
   }
   return true;
 }
 
-/* Is src one stretch, that tiles and the entries in each read in order? `bytes`: of the stretch in a tile. */
+/* Is src a long stretch that tiles, and the entries in each, read in order? `bytes`: of the stretch in a tile. */
 static bool reads_in_order(const tesela__builder *b, int64_t bytes) {
+  enum { STREAMS_NEAR = 256, LONG = 64 << 10 };
   const tesela__piece *piece = b->piece;
   const tesela__level *inner = piece->n_levels ? &piece->level[piece->n_levels - 1] : NULL;
   if (piece->n_prefetch != 1 || piece->transpose_fn || !inner) return false;
-  if (inner->ss != bytes && inner->ss != -bytes) return false;
-  if (piece->solver == TESELA_SOLVER_INTERLEAVE && (piece->rows.k - 1) * piece->rows.src_pitch > NEAR_BYTES)
+  if ((inner->ss != bytes && inner->ss != -bytes) || inner->n * bytes < LONG) return false;
+  if (piece->solver == TESELA_SOLVER_INTERLEAVE && (piece->rows.k - 1) * piece->rows.src_pitch > STREAMS_NEAR)
     return false;
-  return entries_in_order(b, b->a.entries, piece->run * piece->run_src, 1);
+  const int64_t row = piece->run * piece->run_src;
+  return entries_in_order(b, b->a.entries, row, 1, row - 1);
 }
 
 /* ---- stretches and lines ----------------------------------------------------------------------------------- */
@@ -71,23 +71,32 @@ static int64_t join_stretches(int64_t *table, int64_t *n, int64_t bytes) {
 /* The stretches of a tile, while they are listed: of `bytes` each, or lines, if stretches have at most one. */
 typedef struct list {
   int64_t *at, n, bytes, all; /* all: bytes of the stretches */
+  int64_t phase; /* most bytes from the beginning of a line to a tile, where src begins with a line */
   bool lines;
 } list;
 
 /* Room in the plan's table for n stretches. */
 static tesela_status list_start(list *l, tesela__builder *b, int64_t n, int64_t bytes, tesela_error *err) {
-  *l = (list){.bytes = bytes, .lines = bytes <= TESELA__LINE};
-  tesela_status status = tesela__reserve_table(b->job->plan, l->lines ? 2 * n : n, &b->piece->prefetch, err);
+  enum { MOST_LINES = 3 }; /* of a stretch of up to a line */
+  const tesela__piece *piece = b->piece;
+  int64_t bits = piece->src | TESELA__LINE;
+  for (int32_t i = 0; i < piece->n_levels; i++) bits |= piece->level[i].ss;
+  *l = (list){.bytes = bytes, .phase = TESELA__LINE - (bits & -bits), .lines = bytes <= TESELA__LINE};
+  tesela_status status =
+      tesela__reserve_table(b->job->plan, l->lines ? MOST_LINES * n : n, &b->piece->prefetch, err);
   l->at = &b->job->plan->table[b->piece->prefetch];
   return status;
 }
 
-/* Add a stretch; its lines are those that it has where src begins with a line. */
+/* Add a stretch; its lines are those that it has in some tile. */
 static void list_add(list *l, int64_t from) {
-  const int64_t first = l->lines ? from & -TESELA__LINE : from, last = (from + l->bytes - 1) & -TESELA__LINE;
   l->all += l->bytes;
-  l->at[l->n++] = first;
-  if (l->lines && last > first) l->at[l->n++] = last;
+  if (!l->lines) {
+    l->at[l->n++] = from;
+    return;
+  }
+  for (int64_t at = from & -TESELA__LINE; at < from + l->bytes + l->phase; at += TESELA__LINE)
+    l->at[l->n++] = at;
 }
 
 static void leave_out_equals(list *l) {
@@ -144,9 +153,10 @@ static tesela_status set_permute(tesela__builder *b, tesela_error *err) {
     first = plan->bit_round[first].first;
     end = round->first + round->n;
   }
+  enum { NEAR_BYTES = 1024 };
   const int64_t n = (end - first) * b->a.entries * b->b.entries;
   const int64_t together = bits ? TESELA__PERMUTE_BLOCKS : TESELA__PERMUTE_BLOCKS / 2;
-  if (n > MOST_STRETCHES || entries_in_order(b, 1, TESELA__LINE, together)) return TESELA_OK;
+  if (n > MOST_STRETCHES || entries_in_order(b, 1, TESELA__LINE, together, NEAR_BYTES)) return TESELA_OK;
   list l;
   tesela_status status = list_start(&l, b, n, TESELA__LINE, err);
   if (status != TESELA_OK) return status;
