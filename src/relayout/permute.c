@@ -397,6 +397,7 @@ tesela_status tesela__permute_set(const tesela__builder *b, tesela_error *err) {
   tesela__line_elements line;
   walk_start(&w, job, &job->permute);
   piece->first_line = plan->n_picked_lines;
+  piece->first_pick = plan->n_picks;
   piece->whole_lines = true;
   for (int64_t at = 0; fit->dense ? at < fit->span : w.left > 0; at += TESELA__LINE) {
     take_line(&w, fit->dense ? at : fit->bits ? w.dst >> 3 : w.dst, &line);
@@ -412,6 +413,7 @@ tesela_status tesela__permute_set(const tesela__builder *b, tesela_error *err) {
     piece->keeps_bits = piece->keeps_bits || to.keeps;
   }
   piece->n_lines = plan->n_picked_lines - piece->first_line;
+  piece->n_picks = plan->n_picks - piece->first_pick;
   piece->picks_padding = fit->padding > 0;
   return TESELA_OK;
 }

@@ -245,6 +245,7 @@ typedef struct tesela__piece {
   int64_t sa, da, sb, db, prefetch; /* start of each table in plan->table */
   int64_t pack_src, pack_dst;       /* tables of the transpose of packed rows */
   int32_t first_line, n_lines;      /* PERMUTE: lines of a block in plan->picked_line */
+  int32_t first_pick, n_picks;      /* PERMUTE: and all its picks in plan->pick */
   bool whole_lines;                 /* PERMUTE: they are whole lines if the block begins at one */
   bool picks_padding;               /* PERMUTE: bytes of a line that are not picked are padding */
   bool keeps_bits;                  /* PERMUTE: bytes have bits that other blocks or pieces write */

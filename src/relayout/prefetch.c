@@ -145,24 +145,16 @@ bool tesela__rows_meet(const tesela__builder *b) {
 static tesela_status set_permute(tesela__builder *b, tesela_error *err) {
   tesela__piece *piece = b->piece;
   tesela_plan *plan = b->job->plan;
-  const tesela__picked_line *line = &plan->picked_line[piece->first_line], *last = line + piece->n_lines - 1;
-  const bool bits = b->job->permute.bits;
-  int32_t first = line->first, end = last->first + last->n;
-  if (bits) {
-    const tesela__bit_round *round = &plan->bit_round[end - 1];
-    first = plan->bit_round[first].first;
-    end = round->first + round->n;
-  }
   enum { NEAR_BYTES = 1024 };
-  const int64_t n = (end - first) * b->a.entries * b->b.entries;
-  const int64_t together = bits ? TESELA__PERMUTE_BLOCKS : TESELA__PERMUTE_BLOCKS / 2;
+  const int64_t n = piece->n_picks * b->a.entries * b->b.entries;
+  const int64_t together = b->job->permute.bits ? TESELA__PERMUTE_BLOCKS : TESELA__PERMUTE_BLOCKS / 2;
   if (n > MOST_STRETCHES || entries_in_order(b, 1, TESELA__LINE, together, NEAR_BYTES)) return TESELA_OK;
   list l;
   tesela_status status = list_start(&l, b, n, TESELA__LINE, err);
   if (status != TESELA_OK) return status;
   for (int64_t i = 0; i < b->b.entries; i++)
     for (int64_t j = 0; j < b->a.entries; j++)
-      for (int32_t p = first; p < end; p++)
+      for (int32_t p = piece->first_pick; p < piece->first_pick + piece->n_picks; p++)
         list_add(&l, plan->table[piece->sb + i] + plan->table[piece->sa + j] + plan->pick[p].from);
   list_end(&l, piece);
   return TESELA_OK;
