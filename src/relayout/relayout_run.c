@@ -149,7 +149,8 @@ static void run_tiles(tesela__worker *w, plan_run *run, int64_t first, int64_t e
 /* run_tiles with the buffers of staging and packing; a separate function, so that other plans need less stack. */
 static __attribute__((noinline)) void run_tiles_buffered(tesela__worker *w, plan_run *run, int64_t first,
                                                          int64_t end) {
-  alignas(TESELA__LINE) unsigned char stage[TESELA__STAGE], pack[TESELA__STAGE], carry[TESELA__CARRIED * TESELA__LINE];
+  alignas(TESELA__LINE) unsigned char stage[TESELA__STAGE], pack[TESELA__STAGE],
+      carry[TESELA__CARRIED * TESELA__LINE];
   w->stage = stage;
   w->pack = pack;
   w->carry = carry;
