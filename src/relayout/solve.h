@@ -207,7 +207,8 @@ tesela__bit_steps tesela__set_bit_steps(const tesela__line_elements *line, int32
 tesela_status tesela__permute_set(const tesela__builder *b, tesela_error *err);
 
 /* Make a table of n offsets. TESELA_E_MEMORY. */
-static inline tesela_status tesela__reserve_table(tesela_plan *plan, int64_t n, int64_t *at, tesela_error *err) {
+static inline tesela_status tesela__reserve_table(tesela_plan *plan, int64_t n, int64_t *at,
+                                                  tesela_error *err) {
   void *table = plan->table;
   bool grown = tesela__grow(&plan->allocator, &table, sizeof *plan->table, &plan->table_capacity,
                             plan->n_table + (uint64_t)n);
