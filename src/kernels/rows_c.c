@@ -12,10 +12,12 @@
   for (int64_t i = 0; i < count; i++) memcpy(dst + dst_off[i], src + src_off[i], bytes)
 
 /* Rows of `bytes` to twice as many: the first ones and the last ones, which may overlap. */
-#define COPY_ENDS(bytes)                                                           \
-  for (int64_t i = 0; i < count; i++) {                                            \
-    memcpy(dst + dst_off[i], src + src_off[i], bytes);                             \
-    memcpy(dst + dst_off[i] + n - (bytes), src + src_off[i] + n - (bytes), bytes); \
+#define COPY_ENDS(bytes)                                        \
+  for (int64_t i = 0; i < count; i++) {                         \
+    const unsigned char *from = src + src_off[i];               \
+    unsigned char *to = dst + dst_off[i], a[bytes], b[bytes];   \
+    memcpy(a, from, bytes), memcpy(b, from + n - bytes, bytes); \
+    memcpy(to, a, bytes), memcpy(to + n - bytes, b, bytes);     \
   }
 
 void tesela__k_copy_c(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
