@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * relayout_cost.c - what each solver says about a box: it does not apply, for a reason; or its cost.
+ * relayout_cost.c - what each solver says about a box: it does not apply, for a reason; or its cost. The cheapest is chosen.
  *
  * A cost is a multiple of the time of memcpy: a sum of a few terms, each with a weight of the way that the solver would take. Weights are
  * data, in costs.inc, which bench/fit_costs.py finds from a sweep over random pairs; they only need to rank the solvers.

@@ -336,8 +336,8 @@ static bool start_woven_bits(tesela__builder *b) {
   return true;
 }
 
-/* Src rows that are a little longer are taken whole; so are dst rows that follow each other and end within a line: staged as one, only
- * the tile's own ends share lines with others. Of other rows that end within a line there are no more than lines can be carried. */
+/* Src rows that are a little longer are taken whole; so are dst rows that follow each other and end within a line: they are staged
+ * as one row, and only its ends are parts of lines. Other rows that end within a line each carry one, so their number is limited. */
 static void set_whole(tesela__builder *b, int64_t *na, int64_t *nb, int64_t multiple) {
   enum { LITTLE = 4 };
   const tesela__job *job = b->job;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * relayout_solve.c - choose the solver of a box.
+ * relayout_solve.c - make pieces of a box.
  *
  * In:  a box in bits.
  * Out: a piece of the plan, by the cheapest solver that applies, or the requested one.

@@ -148,19 +148,20 @@ static void try_permute_bits(const tesela__kernel *kernel) {
 
 /* ---- tests -------------------------------------------------------------------------------------------------- */
 
-static void test_bytes(void **unused) {
-  (void)unused;
+static void try_each(tesela__kernel_kind kind, try_fn *try) {
   fill_src();
   protect_src(true);
-  try_kinds(TESELA__K_PERMUTE, TESELA__K_PERMUTE, try_permute, slow_run() ? TRIALS / 10 : TRIALS);
+  try_kinds(kind, kind, try, slow_run() ? TRIALS / 10 : TRIALS);
+}
+
+static void test_bytes(void **unused) {
+  (void)unused;
+  try_each(TESELA__K_PERMUTE, try_permute);
 }
 
 static void test_bits(void **unused) {
   (void)unused;
-  fill_src();
-  protect_src(true);
-  try_kinds(TESELA__K_PERMUTE_BITS, TESELA__K_PERMUTE_BITS, try_permute_bits,
-            slow_run() ? TRIALS / 10 : TRIALS);
+  try_each(TESELA__K_PERMUTE_BITS, try_permute_bits);
 }
 
 int main(void) {
