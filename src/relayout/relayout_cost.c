@@ -7,7 +7,9 @@
  */
 #include "relayout/solve.h"
 
-enum { PADDING_APART = 4 }; /* padding within lines in a pass of its own, which other solvers write with the rows */
+enum {
+  PADDING_APART = 4
+}; /* padding within lines in a pass of its own, which other solvers write with the rows */
 
 static tesela__verdict refuses(const char *why) { return (tesela__verdict){.why = why}; }
 
