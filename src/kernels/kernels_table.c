@@ -43,13 +43,13 @@ const tesela__kernel *tesela__kernels(int32_t *n) {
 }
 
 const tesela__kernel *tesela__kernel_find(tesela__kernel_kind kind, int32_t width, int32_t k, unsigned isa) {
-  const tesela__kernel *best = NULL;
-  for (size_t i = 0; i < sizeof kernel_table / sizeof kernel_table[0]; i++) {
+  for (size_t i = sizeof kernel_table / sizeof kernel_table[0];
+       i-- > 0;) { /* the last one that suits is the best */
     const tesela__kernel *row = &kernel_table[i];
     if (row->kind == kind && row->width == width && (row->k == 0 || row->k == k) && !(row->isa & ~isa))
-      best = row;
+      return row;
   }
-  return best;
+  return NULL;
 }
 
 void tesela__fence(void) {

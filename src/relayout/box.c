@@ -25,14 +25,16 @@ static bool stands_before(const tesela__loop *a, const tesela__loop *b) {
 }
 
 static bool merge_one(tesela__box *box) {
-  for (int32_t i = 0; i < box->n_loops; i++)
-    for (int32_t j = 0; j < box->n_loops; j++) {
-      tesela__loop *outer = &box->loop[i], *inner = &box->loop[j];
-      if (i == j || outer->ss != inner->n * inner->ss || outer->ds != inner->n * inner->ds) continue;
-      inner->n *= outer->n;
+  for (int32_t j = 0; j < box->n_loops; j++) {
+    tesela__loop *inner = &box->loop[j];
+    const int64_t ss = inner->n * inner->ss, ds = inner->n * inner->ds;
+    for (int32_t i = 0; i < box->n_loops; i++) {
+      if (box->loop[i].ss != ss || box->loop[i].ds != ds || i == j) continue;
+      inner->n *= box->loop[i].n;
       box->loop[i] = box->loop[--box->n_loops];
       return true;
     }
+  }
   return false;
 }
 

@@ -80,10 +80,26 @@ void tesela__in_place_choose(tesela__method *method, const tesela_plan *plan,
   }
 }
 
-int64_t tesela__in_place_scratch_bytes(const tesela_plan *plan, const tesela__problem *problem) {
+/* A method with what it is made of. */
+typedef struct chosen_method {
+  tesela_layout dst, src;
+  tesela__problem problem;
   tesela__method method;
-  tesela__in_place_choose(&method, plan, problem);
-  return method.scratch_bytes;
+} chosen_method;
+
+/* False: a run in place is not possible. */
+static bool choose_method(const tesela_plan *plan, chosen_method *chosen) {
+  if (!plan->info.in_place || tesela_layout_canonical(&plan->dst, &chosen->dst, NULL) != TESELA_OK ||
+      tesela_layout_canonical(&plan->src, &chosen->src, NULL) != TESELA_OK)
+    return false;
+  tesela__problem_set(&chosen->problem, &chosen->dst, &chosen->src);
+  tesela__in_place_choose(&chosen->method, plan, &chosen->problem);
+  return true;
+}
+
+int64_t tesela__in_place_scratch_bytes(const tesela_plan *plan) {
+  chosen_method chosen;
+  return choose_method(plan, &chosen) ? chosen.method.scratch_bytes : 0;
 }
 
 /* ---- words ------------------------------------------------------------------------------------------------ */
@@ -120,16 +136,10 @@ static void put_pass(tesela__sink *sink, const tesela_plan *plan, const tesela__
 }
 
 void tesela__in_place_explain(const tesela_plan *plan, tesela__sink *sink) {
-  tesela_layout dst, src;
-  tesela__problem problem;
-  tesela__method method;
-  if (!plan->info.in_place || tesela_layout_canonical(&plan->dst, &dst, NULL) != TESELA_OK ||
-      tesela_layout_canonical(&plan->src, &src, NULL) != TESELA_OK)
-    return;
-  if (tesela__is_empty(&dst)) return;
-  tesela__problem_set(&problem, &dst, &src);
-  tesela__in_place_choose(&method, plan, &problem);
-  tesela__putf(sink, "in one buffer, with %" PRId64 " bytes of scratch\n", method.scratch_bytes);
-  if (method.n_passes == 0) tesela__puts(sink, "  nothing moves\n");
-  for (int32_t i = 0; i < method.n_passes; i++) put_pass(sink, plan, &problem, &method.pass[i]);
+  chosen_method chosen;
+  if (!choose_method(plan, &chosen) || tesela__is_empty(&chosen.dst)) return;
+  const tesela__method *method = &chosen.method;
+  tesela__putf(sink, "in one buffer, with %" PRId64 " bytes of scratch\n", method->scratch_bytes);
+  if (method->n_passes == 0) tesela__puts(sink, "  nothing moves\n");
+  for (int32_t i = 0; i < method->n_passes; i++) put_pass(sink, plan, &chosen.problem, &method->pass[i]);
 }

@@ -431,8 +431,8 @@ void tesela__plan_retain(tesela_plan *plan);
 /* Can a plan run within one buffer? The canonical forms of its layouts, of one shape and with one axis each. */
 bool tesela__in_place_possible(const tesela_layout *dst, const tesela_layout *src);
 
-/* The scratch that such a run uses. */
-int64_t tesela__in_place_scratch_bytes(const tesela_plan *plan, const tesela__problem *problem);
+/* The scratch that such a run uses; it takes microseconds to know. */
+int64_t tesela__in_place_scratch_bytes(const tesela_plan *plan);
 
 /* Words for --explain. */
 void tesela__in_place_explain(const tesela_plan *plan, tesela__sink *sink);

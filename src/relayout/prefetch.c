@@ -10,8 +10,15 @@
  */
 #include "relayout/solve.h"
 
+static bool are_sorted(const int64_t *table, int64_t n) {
+  int64_t i = 1;
+  while (i < n && table[i - 1] <= table[i]) i++;
+  return i >= n;
+}
+
 /* Sort by address; tables are short, and made of nearly sorted runs. */
 static void sort_offsets(int64_t *table, int64_t n) {
+  if (are_sorted(table, n)) return;
   for (int64_t gap = n / 2; gap > 0; gap /= 2)
     for (int64_t i = gap; i < n; i++) {
       int64_t offset = table[i], j = i;

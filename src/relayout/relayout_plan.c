@@ -346,8 +346,6 @@ tesela_status tesela__plan_pieces(tesela_plan *plan, tesela_error *err) {
                         "the strides of dst interleave and its digits have padding, which cannot be filled");
   plan->info.in_place = tesela__in_place_possible(&dst, &src);
   tesela__problem_set(&problem, &dst, &src);
-  plan->info.in_place_scratch_bytes =
-      plan->info.in_place ? tesela__in_place_scratch_bytes(plan, &problem) : 0;
   plan->irregular = problem.irregular;
   if (plan->options.solver == TESELA_SOLVER_GATHER || (random && tesela__random(random) % 16 == 0))
     plan->irregular = "requested";
@@ -444,5 +442,7 @@ void tesela_plan_destroy(tesela_plan *plan) {
 }
 
 void tesela_plan_describe(const tesela_plan *plan, tesela_plan_info *info) {
-  if (info) *info = plan ? plan->info : (tesela_plan_info){0};
+  if (!info) return;
+  *info = plan ? plan->info : (tesela_plan_info){0};
+  if (info->in_place) info->in_place_scratch_bytes = tesela__in_place_scratch_bytes(plan);
 }
