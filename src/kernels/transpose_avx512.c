@@ -2,9 +2,11 @@
 /*
  * transpose_avx512.c - transposes of blocks with one 64-byte line per row; transpose.h has the method.
  *
- * Four variants, by the shape of the block:
+ * Five variants, by the shape of the block:
  *   lines   read whole src rows, transpose inside lanes, then transpose the 4x4 lanes of 4 groups of rows:
  *           every line is accessed once, so rows of the same cache set do not evict each other
+ *   pairs   1 and 2 bytes: read halves of src rows i and 2L + i into one vector, transpose inside lanes, then combine the lanes
+ *           of two groups of rows. Fewer permutes, and they fit the registers, for twice the loads
  *   strip   few columns: read lanes of 4 rows into one vector, so no lane has to move
  *   few     few rows: one group, whose lanes are already pieces of dst rows
  *   half    two groups: rows of dst are half lines, two of them in a vector
@@ -82,13 +84,54 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void finish512(int width, bool who
 TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void lines512(int width, bool whole,
                                                             const tesela__transpose_block *b) {
   const int32_t lane = 16 / width;
-  __m512i mid[64]; /* in registers for wide elements */
+  __m512i mid[16]; /* in registers */
+  TESELA__UNROLL for (int32_t g = 0; g < 4; g++) group512(width, whole, b, g, mid);
+  TESELA__UNROLL for (int32_t e = 0; e < lane; e++) finish512(width, whole, b, e, mid);
+}
+
+/* Half h of src rows `row` and 2L + `row`, zero outside the block. */
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512)
+__m512i pair512(int width, bool whole, const tesela__transpose_block *b, int32_t row, int32_t h) {
+  const int32_t above = row + 32 / width, bytes = b->cols * width - 32 * h;
+  if (whole) {
+    const __m256i low = _mm256_loadu_si256((const void *)(b->src + b->src_off[row] + 32 * h));
+    const __m256i high = _mm256_loadu_si256((const void *)(b->src + b->src_off[above] + 32 * h));
+    return _mm512_mask_broadcast_i64x4(_mm512_castsi256_si512(low), 0xf0, high);
+  }
+  if (row >= b->rows || bytes <= 0) return _mm512_setzero_si512();
+  const __mmask64 part = first512(bytes < 32 ? bytes : 32);
+  const __m512i low = _mm512_maskz_loadu_epi8(part, b->src + b->src_off[row] + 32 * h);
+  if (above >= b->rows) return low;
+  return _mm512_mask_loadu_epi8(low, part << 32, b->src + b->src_off[above] + 32 * h - 32);
+}
+
+/* dst rows e and L + e of half h: from the lanes of the rows 0 to L-1 and 2L to 3L-1, and those of the L rows after each. */
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void finish_pairs512(int width, bool whole,
+                                                                   const tesela__transpose_block *b,
+                                                                   int32_t h, int32_t e, __m512i rows,
+                                                                   __m512i after) {
+  const int32_t lane = 16 / width, j = 2 * h * lane + e;
+  const __m512i even = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13),
+                odd = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
+  if (whole || j < b->cols) put512(width, b, j, _mm512_permutex2var_epi64(rows, even, after));
+  if (whole || j + lane < b->cols) put512(width, b, j + lane, _mm512_permutex2var_epi64(rows, odd, after));
+}
+
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void rows512(int width, bool whole,
+                                                           const tesela__transpose_block *b) {
+  const int32_t lane = 16 / width;
+  __m512i v[16], rows[16], after[16];
   if (width >= 4) {
-    TESELA__UNROLL for (int32_t g = 0; g < 4; g++) group512(width, whole, b, g, mid);
-    TESELA__UNROLL for (int32_t e = 0; e < lane; e++) finish512(width, whole, b, e, mid);
-  } else {
-    for (int32_t g = 0; g < 4; g++) group512(width, whole, b, g, mid);
-    for (int32_t e = 0; e < lane; e++) finish512(width, whole, b, e, mid);
+    lines512(width, whole, b);
+    return;
+  }
+  for (int32_t h = 0; h < 2; h++) {
+    TESELA__UNROLL for (int32_t i = 0; i < lane; i++) v[i] = pair512(width, whole, b, i, h);
+    zip512(width, rows, v);
+    TESELA__UNROLL for (int32_t i = 0; i < lane; i++) v[i] = pair512(width, whole, b, lane + i, h);
+    zip512(width, after, v);
+    TESELA__UNROLL for (int32_t e = 0; e < lane; e++)
+        finish_pairs512(width, whole, b, h, e, rows[e], after[e]);
   }
 }
 
@@ -165,7 +208,7 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void half512(int width, const tese
 TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void transpose512(int width, const tesela__transpose_block *b) {
   const int32_t lane = 16 / width;
   if (b->rows == 4 * lane && b->cols == 4 * lane)
-    lines512(width, true, b);
+    rows512(width, true, b);
   else if (b->rows <= lane)
     few512(width, b);
   else if (b->cols <= (width <= 2 ? 2 * lane : lane)) /* two strips are faster than lines */
@@ -173,7 +216,7 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void transpose512(int width, const
   else if (b->rows <= 2 * lane)
     half512(width, b);
   else
-    lines512(width, false, b);
+    rows512(width, false, b);
 }
 
 TESELA__TRANSPOSE(tesela__k_transpose_x8_avx512, TESELA__AVX512, transpose512, 1)
