@@ -101,7 +101,7 @@ bench-peers: all ## relayout against oneDNN, HPTT, numpy and torch, those that a
 	@set -e; for program in build/release/bench/peer_*; do \
 	  if [ -x "$$program" ]; then echo "== $$program"; $$program; fi; \
 	done
-	$(PYTHON) bench/peers.py --library=build/release/libtesela.so
+	$(PYTHON) bench/bench_peers.py
 
 portable: ## build for other machines (TARGETS='wasm32-wasi ...': only these) and run the unit tests there
 	$(PYTHON) tools/portable/portable.py --jobs=$(JOBS) $(TARGETS)

@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""numpy and torch against tesela on the cases of relayout_cases.json, in one process.
+"""numpy and torch against tesela on the cases of relayout_cases.json, or on random pairs of bench_sweep, in one process.
 
-    bench/peers.py [--library=build/release/libtesela.so] [--only=TEXT] [--rounds=N] [--threads=N] [FILE...]
-    build/release/bench/bench_sweep --peers --pairs=300 --class=view >views.jsonl; bench/peers.py views.jsonl
+    bench/bench_peers.py [--tesela=build/release/tesela] [--only=TEXT] [--rounds=N] [--threads=N]
+                         [--sweep=PAIRS [--seed=N] [--most=BYTES]] [FILE...]
+
+--sweep draws so many pairs from a new seed and takes those whose sides have a stride for each dim; views are a class of their own.
 
 numpy is needed, torch is optional; each copies between two strided views of the same buffers, which is how a user says
 such a move there: the digits of both sides are split until they agree, then `copyto` or `copy_` moves the lot. Where
 dst has padding the user first sets the buffer to zero; 4-bit elements move as bytes where whole bytes stay together,
 and are taken apart into bytes and put together again where not. The results are compared with tesela's.
 
-Prints the median of the pairwise ratios (speed of tesela over the peer's) and their geometric means. Goals: 5x over the
-suite, slower on no case.
+Prints the median of the pairwise ratios (speed of tesela over the peer's) and their geometric means. Goals: 5x, views 1.5x, slower on
+no case. Exit status 77 without numpy.
 """
 
 import argparse
@@ -21,11 +23,15 @@ import math
 import mmap
 import pathlib
 import statistics
+import subprocess
 import sys
 import time
 
-import numpy as np
-
+try:
+    import numpy as np
+except ImportError:
+    print("numpy is not here", file=sys.stderr)
+    sys.exit(77)
 try:
     import torch
 except ImportError:
@@ -305,39 +311,54 @@ def compare(tesela, case, dst, src, threads, rounds):
     return ratio, case["counted_bytes"] / statistics.median(times["tesela"]) * 1e-9
 
 
+def read_cases(options):
+    if options.sweep:
+        print(f"--seed={options.seed}")
+        words = ["--peers", f"--pairs={options.sweep}", f"--most={options.most}", f"--seed={options.seed}"]
+        drawn = subprocess.run([options.tesela.parent / "bench/bench_sweep", *words], check=True, capture_output=True, text=True)
+        return [json.loads(line) for line in drawn.stdout.splitlines()]
+    return [case for file in options.files for case in json.loads(pathlib.Path(file).read_text())["cases"]]
+
+
+def print_means(ratios):
+    """ratios: (peer, is a view) -> those of its cases."""
+    for (name, is_view), of_cases in ratios.items():
+        mean, slower = statistics.geometric_mean(of_cases), sum(r < 1 for r in of_cases)
+        print(f"geometric mean over {len(of_cases)} {'views' if is_view else 'cases'}: {mean:.2f} x {name}; slower on {slower}")
+        print("figure peers.views" if is_view else "figure peers.others", f"{mean:.3f}")
+    print(f"figure peers.least {min(map(min, ratios.values())):.3f}")
+
+
 def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--library", default=HERE.parent / "build" / "release" / "libtesela.so")
-    options.add_argument("--only", default="")
-    options.add_argument("--rounds", type=int, default=5)
-    options.add_argument("--threads", type=int, default=1)
-    options.add_argument("files", nargs="*", default=[HERE / "relayout_cases.json"])
-    arguments = options.parse_args()
-    tesela = Tesela(arguments.library)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tesela", type=pathlib.Path, default=HERE.parent / "build/release/tesela")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--sweep", type=int, default=0)
+    parser.add_argument("--most", type=int, default=32 << 20)
+    parser.add_argument("--seed", type=int, default=time.time_ns() // 1000)
+    parser.add_argument("files", nargs="*", default=[HERE / "relayout_cases.json"])
+    options = parser.parse_args()
+    tesela = Tesela(options.tesela.parent / "libtesela.so")
     tesela.library.tesela_plan_destroy.argtypes = [ctypes.c_void_p]
     if torch:
-        torch.set_num_threads(arguments.threads)
+        torch.set_num_threads(options.threads)
     dst, src = buffer(BUFFER_BYTES), buffer(BUFFER_BYTES)
     src.view(np.uint64)[:] = np.random.default_rng(1).integers(0, 1 << 62, BUFFER_BYTES // 8, dtype=np.uint64)
-    print(f"numpy {np.__version__}, torch {torch.__version__ if torch else 'absent'}, {arguments.threads} threads")
+    print(f"numpy {np.__version__}, torch {torch.__version__ if torch else 'absent'}, {options.threads} threads")
     print(f"{'case':44} {'GB/s':>7} {'/ numpy':>8} {'/ torch':>8}")
-    ratios = {"numpy": [], "torch": []}
-    for file in arguments.files:
-        text = pathlib.Path(file).read_text()
-        lines = str(file).endswith(".jsonl")
-        for case in map(json.loads, text.splitlines()) if lines else json.loads(text)["cases"]:
-            if arguments.only not in case["name"]:
-                continue
-            ratio, speed = compare(tesela, case, dst, src, arguments.threads, arguments.rounds)
-            cells = "".join(f" {ratio[n]:8.2f}" if n in ratio else f" {'-':>8}" for n in ratios)
-            slower = "  SLOWER" if any(r < 1 for r in ratio.values()) else ""
-            print(f"{case['name']:44} {speed:7.1f}{cells}{slower}", flush=True)
-            for name, r in ratio.items():
-                ratios[name].append(r)
-    for name, all_ratios in ratios.items():
-        if all_ratios:
-            mean, low = statistics.geometric_mean(all_ratios), sum(r < 1 for r in all_ratios)
-            print(f"geometric mean over {len(all_ratios)} cases: {mean:.2f} x {name}; slower on {low}")
+    ratios = {}
+    for case in read_cases(options):
+        if options.only not in case["name"]:
+            continue
+        ratio, speed = compare(tesela, case, dst, src, options.threads, options.rounds)
+        cells = "".join(f" {ratio[n]:8.2f}" if n in ratio else f" {'-':>8}" for n in ("numpy", "torch"))
+        slower = "  SLOWER" if any(r < 1 for r in ratio.values()) else ""
+        print(f"{case['name']:44} {speed:7.1f}{cells}{slower}", flush=True)
+        for name, r in ratio.items():
+            ratios.setdefault((name, case["name"].startswith("view")), []).append(r)
+    print_means(ratios)
 
 
 if __name__ == "__main__":

@@ -44,6 +44,10 @@ static int n_rows, n_failed;
 
 static bool is_dram(const bench_case *c) { return strcmp(c->regime, "dram") == 0; }
 
+static bool is_padded(const bench_case *c) {
+  return c->pair.dst.bytes > c->logical_bytes || c->pair.src.bytes > c->logical_bytes;
+}
+
 static double goal_memcpy(const bench_case *c, int threads) {
   return threads <= 2 ? c->goal_memcpy[threads - 1] : 0;
 }
@@ -98,6 +102,7 @@ static void row_figures(const bench_case *c, const bench_row *row, bool suite) {
     snprintf(name, sizeof name, "relayout.%s.reached_%d", of, row->threads);
     bench_figure(name, row->missed ? 0 : 1);
   }
+  if (!row->dram && is_padded(c)) bench_figure("relayout.padded_cache_memcpy", row->vs_memcpy);
   if (!row->dram) return;
   snprintf(name, sizeof name, "relayout.%s.dram_memcpy_%d", of, row->threads);
   bench_figure(name, row->vs_memcpy);

@@ -9,9 +9,10 @@
  * definition, then timed in rounds with both yardsticks. Bytes are counted as 64 for each distinct cache line of src that is read and of
  * dst that is written, and each yardstick copies half of that, which is read and written; logical bytes stand beside.
  * With one thread times are those of the processor, so that other work on the machine counts less.
- * Every other solver that applies is timed, too: regret is the time of the plan over that of the fastest, at least 1.
+ * Every other solver that applies is timed, too: regret is the time of the plan over that of the fastest, at least 1. From 1 to 16 MB,
+ * block moves and the other pairs by the width of their elements have a figure each.
  *
- * --peers times nothing and prints the pairs that numpy and torch can say as strides, for peers.py.
+ * --peers times nothing and prints the pairs that numpy and torch can say as strides, for bench_peers.py.
  *
  * Printed: a line for each pair, geometric means, 5th percentiles and least ratios by class and by size, the slowest pairs.
  */
@@ -34,6 +35,9 @@ static const struct {
   double below;
 } bands[N_BANDS] = {{"below 1 MB", 1e6}, {"1 to 16 MB", 16e6}, {"above 16 MB", 1e18}};
 
+/* Block moves keep runs of a line or more together; other pairs differ by their width. */
+enum { MOVE_blocks, MOVE_wide, MOVE_2, MOVE_1, N_MOVES };
+
 typedef struct sweep_options {
   uint64_t seed;
   double minutes;
@@ -47,7 +51,7 @@ typedef struct sweep_options {
 typedef struct sweep_row {
   int64_t number;
   sweep_class class;
-  int band;
+  int band, move;
   double logical, counted; /* bytes */
   double ns, vs_nt, vs_memcpy, regret;
   tesela_solver solver, best;
@@ -212,6 +216,21 @@ static int band_of(double bytes) {
   return i;
 }
 
+/* The digit whose values are next to each other. */
+static const side_digit *run_of(const bench_side *side) {
+  for (int i = side->n - 1; i >= 0; i--)
+    if (side->digit[i].stride == 1 && side->digit[i].extent > 1) return &side->digit[i];
+  return NULL;
+}
+
+static int move_of(const bench_pair *pair) {
+  const side_digit *to = run_of(&pair->dst), *from = run_of(&pair->src);
+  if (to && from && to->dim == from->dim && to->step == from->step &&
+      (to->extent < from->extent ? to->extent : from->extent) * pair->bits >= 64 * 8)
+    return MOVE_blocks;
+  return pair->bits > 16 ? MOVE_wide : pair->bits > 8 ? MOVE_2 : MOVE_1;
+}
+
 static void fail_pair(const sweep_pair *p, int64_t number, const char *why) {
   printf("%5" PRId64 " %-8s %s%s | %s\n", number, sweep_class_name(p->class),
          why == too_slow ? "" : "WRONG: ", why, p->text);
@@ -250,6 +269,7 @@ static void run_pair(const sweep_options *o, int64_t number) {
     row->logical = (double)elements * pair->bits / 8;
     row->counted = 64.0 * (double)lines;
     row->band = band_of(row->counted);
+    row->move = move_of(pair);
     snprintf(row->plan, sizeof row->plan, "%s", race_plan_line(c.plan));
     memcpy(row->text, p.text, sizeof row->text);
     time_pair(&c, o, row);
@@ -261,7 +281,7 @@ static void run_pair(const sweep_options *o, int64_t number) {
   tesela_plan_destroy(c.plan);
 }
 
-/* A pair whose sides have a stride for each dim, for peers.py. */
+/* A pair whose sides have a stride for each dim, for bench_peers.py. */
 static void print_strided(const char *key, const bench_pair *pair, const bench_side *side) {
   printf(", \"%s_offset\": %" PRId64 ", \"%s_strides\": [", key, side->offset, key);
   for (int32_t d = 0; d < pair->rank; d++)
@@ -348,14 +368,24 @@ static void print_slowest(int most) {
   for (int i = 0; i < n_rows && i < most; i++) print_row(sorted[i], false);
 }
 
+static void print_middle(const char *name, int move) {
+  double sum = 0;
+  int n = 0;
+  for (int i = 0; i < n_rows; i++)
+    if (belongs(&rows[i], -1, 1) && rows[i].move == move) sum += log(rows[i].vs_memcpy), n++;
+  if (n) bench_figure(name, exp(sum / n));
+}
+
 static void print_figures(bool regret) {
-  sweep_summary dram = summarise(nt_of, -1, 2), middle = summarise(memcpy_of, -1, 1);
+  static const char *const middle[N_MOVES] = {"sweep.middle_blocks", "sweep.middle_wide", "sweep.middle_2",
+                                              "sweep.middle_1"};
+  sweep_summary dram = summarise(nt_of, -1, 2);
   if (dram.n) {
     bench_figure("sweep.dram_nt", dram.mean);
     bench_figure("sweep.dram_nt_low", dram.low);
     bench_figure("sweep.dram_nt_least", dram.least);
   }
-  if (middle.n) bench_figure("sweep.middle_memcpy", middle.mean);
+  for (int move = 0; move < N_MOVES; move++) print_middle(middle[move], move);
   sweep_summary r = summarise(regret_of, -1, -1);
   if (regret && r.n) {
     bench_figure("sweep.regret", r.mean);

@@ -17,6 +17,7 @@
 #include <oneapi/dnnl/dnnl.h>
 
 #include "race.h"
+#include "timing.h"
 
 enum { BUFFER_BYTES = 300 << 20, MOST_DIGITS = 8 };
 
@@ -262,6 +263,7 @@ int main(int argc, char **argv) {
       name_of(&pairs[k], name, sizeof name);
       if (!strstr(name, only) || (threads > 1 && is_small(&pairs[k]))) continue;
       double ratio = run_pair(&pairs[k], name, threads, rounds);
+      bench_figure(threads == 1 ? "dnnl.ratio_1" : "dnnl.ratio_2", ratio);
       sum += log(ratio);
       low += ratio < 1.3;
       n++;

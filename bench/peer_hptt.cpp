@@ -19,6 +19,7 @@
 #include <hptt.h>
 
 #include "race.h"
+#include "timing.h"
 
 namespace {
 
@@ -123,7 +124,7 @@ void run_case(const permutation &p, int threads, const options &o, means &m) {
               vs_memcpy, vs_nt, vs_estimate);
   if (o.measure) std::printf(" %8.2f", vs_measure);
   std::printf("  %s%s\n", vs_estimate < 1 || vs_measure < 1 ? "SLOWER  " : "", race_plan_line(plan));
-  std::fflush(stdout);
+  bench_figure(threads == 1 ? "hptt.estimate_1" : "hptt.estimate_2", vs_estimate);
   m.vs_memcpy += std::log(vs_memcpy);
   m.vs_nt += std::log(vs_nt);
   m.vs_estimate += std::log(vs_estimate);

@@ -18,7 +18,7 @@ static inline double bench_now(void) {
   return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static int bench_order(const void *a, const void *b) {
+static inline int bench_order(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
 }
