@@ -271,7 +271,8 @@ const char *tesela__permute_refuses(const tesela__job *job) {
   if (tesela__kernel_for(job, job->bitwise ? TESELA__K_PERMUTE_BITS : TESELA__K_PERMUTE, 0, 0)->isa == 0 &&
       !job->random && tesela__wanted(job->plan) != TESELA_SOLVER_PERMUTE)
     return "no permute of 64 bytes in this instruction set";
-  if (job->shared >= 0 && box->loop[job->shared].n * job->wd >= 2 * line) return "runs are long";
+  if (job->shared >= 0 && box->loop[job->shared].n * job->wd >= (job->bitwise ? 2 : 1) * line)
+    return "runs are long";
   if (job->shared < 0 && job->b >= 0 && (job->wd < 16 || job->bitwise)) {
     const tesela__loop *b = &box->loop[job->b];
     if (b->n * job->wd >= line && (b->ss >= line || b->ss <= -line))
