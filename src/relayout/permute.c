@@ -221,8 +221,8 @@ static void set_density(tesela__permute_fit *fit, const tesela__job *job) {
 }
 
 /* Where the stretch of src begins that element i of a line is picked from: at a line of src, if `aligned`. */
-static int64_t stretch_of(const tesela__permute_fit *fit, const tesela__line_elements *line, int32_t i,
-                          bool aligned) {
+static int64_t pick_begins(const tesela__permute_fit *fit, const tesela__line_elements *line, int32_t i,
+                           bool aligned) {
   const int64_t src = line->element[i].src;
   return aligned ? src - ((src + fit->src_phase) & (TESELA__LINE - 1)) : src;
 }
@@ -230,7 +230,7 @@ static int64_t stretch_of(const tesela__permute_fit *fit, const tesela__line_ele
 /* The number after the elements of a line from number i on that one pick has. */
 static int32_t end_of_pick(const tesela__permute_fit *fit, const tesela__line_elements *line, int32_t i,
                            bool aligned) {
-  const int64_t end = stretch_of(fit, line, i, aligned) + TESELA__LINE;
+  const int64_t end = pick_begins(fit, line, i, aligned) + TESELA__LINE;
   for (i++; i < line->n && line->element[i].src + fit->width <= end;) i++;
   return i;
 }
@@ -244,7 +244,7 @@ static int32_t count_picks(const tesela__permute_fit *fit, const tesela__line_el
 /* Are stretches read from lines of src? They are if these are known, no element is in two of them, and that takes no more stretches. */
 static bool picks_lines(const tesela__permute_fit *fit, const tesela__line_elements *line) {
   for (int32_t i = 0; i < line->n; i++)
-    if (line->element[i].src + fit->width > stretch_of(fit, line, i, true) + TESELA__LINE) return false;
+    if (line->element[i].src + fit->width > pick_begins(fit, line, i, true) + TESELA__LINE) return false;
   return fit->src_phase >= 0 && count_picks(fit, line, true) <= count_picks(fit, line, false);
 }
 
@@ -396,7 +396,7 @@ static bool add_picks(tesela_plan *plan, const tesela__line_elements *line, cons
   for (int32_t i = 0; i < line->n; to->n++) {
     tesela__line_pick *pick = &plan->pick[plan->n_picks++];
     const int32_t end = end_of_pick(fit, line, i, aligned);
-    set_pick(line, fit->width, stretch_of(fit, line, i, aligned), i, end, pick);
+    set_pick(line, fit->width, pick_begins(fit, line, i, aligned), i, end, pick);
     to->write |= pick->write;
     i = end;
   }
