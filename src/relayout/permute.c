@@ -119,6 +119,13 @@ static bool stretches_meet(const tesela__permute_fit *fit, const tesela__job *jo
   return fit->bits && n > FEW;
 }
 
+/* Where blocks begin in a line of src, if that is the same for all; else -1. */
+static int64_t src_phase(const tesela__permute_fit *fit, const tesela__job *job) {
+  for (int32_t i = 0; i < job->box->n_loops; i++)
+    if (fit->take[i] < job->box->loop[i].n && fit->take[i] * job->box->loop[i].ss % TESELA__LINE) return -1;
+  return job->box->src & (TESELA__LINE - 1);
+}
+
 static const char *fit_block(tesela__permute_fit *fit, const tesela__job *job) {
   const tesela__box *box = job->box;
   int32_t cuts = 0, rests = 0;
@@ -135,6 +142,7 @@ static const char *fit_block(tesela__permute_fit *fit, const tesela__job *job) {
     fit->elements *= fit->take[i];
     if (fit->elements * job->wd > MOST_BYTES * byte_of(job)) return "blocks have too many bytes";
   }
+  fit->src_phase = src_phase(fit, job);
   if (stretches_meet(fit, job)) return "stretches of src meet in few sets of the caches";
   if (rests > 1 && !fit->bits) return "blocks would leave a rest of two loops";
   if (box->n_loops + cuts > TESELA__MAX_LOOPS) return "too many loops";
@@ -212,18 +220,46 @@ static void set_density(tesela__permute_fit *fit, const tesela__job *job) {
   fit->bytes = fit->dense ? fit->span : tesela__ceil_div(bytes, byte_of(job));
 }
 
-/* The pick of the elements of a line from number i on that are within a line of src; returns the number of the next. */
-static int32_t pick_of(const tesela__line_elements *line, int32_t width, int32_t i, tesela__line_pick *pick) {
+/* Where the stretch of src begins that element i of a line is picked from: at a line of src, if `aligned`. */
+static int64_t pick_begins(const tesela__permute_fit *fit, const tesela__line_elements *line, int32_t i,
+                           bool aligned) {
+  const int64_t src = line->element[i].src;
+  return aligned ? src - ((src + fit->src_phase) & (TESELA__LINE - 1)) : src;
+}
+
+/* The number after the elements of a line from number i on that one pick has. */
+static int32_t end_of_pick(const tesela__permute_fit *fit, const tesela__line_elements *line, int32_t i,
+                           bool aligned) {
+  const int64_t end = pick_begins(fit, line, i, aligned) + TESELA__LINE;
+  for (i++; i < line->n && line->element[i].src + fit->width <= end;) i++;
+  return i;
+}
+
+static int32_t count_picks(const tesela__permute_fit *fit, const tesela__line_elements *line, bool aligned) {
+  int32_t n = 0;
+  for (int32_t i = 0; i < line->n; n++) i = end_of_pick(fit, line, i, aligned);
+  return n;
+}
+
+/* Are stretches read from lines of src? They are if these are known, no element is in two of them, and that takes no more stretches. */
+static bool picks_lines(const tesela__permute_fit *fit, const tesela__line_elements *line) {
+  for (int32_t i = 0; i < line->n; i++)
+    if (line->element[i].src + fit->width > pick_begins(fit, line, i, true) + TESELA__LINE) return false;
+  return fit->src_phase >= 0 && count_picks(fit, line, true) <= count_picks(fit, line, false);
+}
+
+/* The pick of the elements of a line from number i to end - 1. */
+static void set_pick(const tesela__line_elements *line, int32_t width, int64_t from, int32_t i, int32_t end,
+                     tesela__line_pick *pick) {
   memset(pick, 0, sizeof *pick);
-  pick->from = line->element[i].src;
-  for (; i < line->n && line->element[i].src + width <= pick->from + TESELA__LINE; i++)
+  pick->from = from;
+  for (; i < end; i++)
     for (int32_t b = 0; b < width; b++) {
-      const int64_t in = line->element[i].src - pick->from + b, out = line->element[i].dst + b;
+      const int64_t in = line->element[i].src - from + b, out = line->element[i].dst + b;
       pick->read |= (uint64_t)1 << in;
       pick->write |= (uint64_t)1 << out;
       pick->index[out] = (uint8_t)in;
     }
-  return i;
 }
 
 const char *tesela__permute_refuses(const tesela__job *job) {
@@ -235,7 +271,8 @@ const char *tesela__permute_refuses(const tesela__job *job) {
   if (tesela__kernel_for(job, job->bitwise ? TESELA__K_PERMUTE_BITS : TESELA__K_PERMUTE, 0, 0)->isa == 0 &&
       !job->random && tesela__wanted(job->plan) != TESELA_SOLVER_PERMUTE)
     return "no permute of 64 bytes in this instruction set";
-  if (job->shared >= 0 && box->loop[job->shared].n * job->wd >= 2 * line) return "runs are long";
+  if (job->shared >= 0 && box->loop[job->shared].n * job->wd >= (job->bitwise ? 2 : 1) * line)
+    return "runs are long";
   if (job->shared < 0 && job->b >= 0 && (job->wd < 16 || job->bitwise)) {
     const tesela__loop *b = &box->loop[job->b];
     if (b->n * job->wd >= line && (b->ss >= line || b->ss <= -line))
@@ -268,10 +305,7 @@ const char *tesela__permute_fit_block(const tesela__job *job, tesela__permute_fi
     fit->keeps = keeps_bits(fit, job, steps.keeps);
     fit->of_line = tesela__ceil_div((int64_t)line.n * fit->width, 8);
   }
-  for (int32_t i = 0; i < line.n && !fit->bits; fit->picks++) {
-    const int64_t from = line.element[i].src;
-    while (i < line.n && line.element[i].src + job->wd <= from + TESELA__LINE) i++;
-  }
+  if (!fit->bits) fit->picks = count_picks(fit, &line, picks_lines(fit, &line));
   const int64_t lines = fit->elements / line.n, most = fit->bits ? MOST_BIT_STEPS : MOST_PICKS;
   return lines * (fit->picks + fit->rounds) > most ? "lines are picked from too many places" : NULL;
 }
@@ -354,21 +388,25 @@ static bool grow_lists(tesela_plan *plan, int32_t lines, int32_t picks, int32_t 
 }
 
 /* The picks of a line of bytes. */
-static bool add_picks(tesela_plan *plan, const tesela__line_elements *line, int32_t width,
+static bool add_picks(tesela_plan *plan, const tesela__line_elements *line, const tesela__permute_fit *fit,
                       tesela__picked_line *to) {
   if (!grow_lists(plan, 1, line->n, 0)) return false;
+  const bool aligned = picks_lines(fit, line);
   to->first = plan->n_picks;
   for (int32_t i = 0; i < line->n; to->n++) {
     tesela__line_pick *pick = &plan->pick[plan->n_picks++];
-    i = pick_of(line, width, i, pick);
+    const int32_t end = end_of_pick(fit, line, i, aligned);
+    set_pick(line, fit->width, pick_begins(fit, line, i, aligned), i, end, pick);
     to->write |= pick->write;
+    i = end;
   }
   return true;
 }
 
 /* The rounds of a line of bits, and one for the bits that it does not keep. */
-static bool add_rounds(tesela_plan *plan, const tesela__line_elements *line, int32_t width,
+static bool add_rounds(tesela_plan *plan, const tesela__line_elements *line, const tesela__permute_fit *fit,
                        tesela__picked_line *to) {
+  const int32_t width = fit->width;
   tesela__bit_steps steps;
   if (!tesela__count_bit_steps(line, width, &steps) || !grow_lists(plan, 1, steps.picks, steps.rounds + 1))
     return false;
@@ -402,7 +440,7 @@ tesela_status tesela__permute_set(const tesela__builder *b, tesela_error *err) {
   for (int64_t at = 0; fit->dense ? at < fit->span : w.left > 0; at += TESELA__LINE) {
     take_line(&w, fit->dense ? at : fit->bits ? w.dst >> 3 : w.dst, &line);
     tesela__picked_line to = {.to = line.to};
-    if (!(fit->bits ? add_rounds : add_picks)(plan, &line, fit->width, &to))
+    if (!(fit->bits ? add_rounds : add_picks)(plan, &line, fit, &to))
       return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a permute");
     if (fit->padding) {
       to.write = fit->span - at < TESELA__LINE ? ((uint64_t)1 << (fit->span - at)) - 1 : ~(uint64_t)0;

@@ -399,6 +399,27 @@ static void start_transpose(tesela__builder *b) {
   b->used[job->a] = b->used[job->b] = true;
 }
 
+/* Bytes of src that loops of a block cover without a gap. */
+static int64_t src_of_block(const tesela__builder *b) {
+  const tesela__box *box = b->job->box;
+  int64_t bytes = b->job->wd;
+  for (int32_t i = 0; i < box->n_loops; i++) {
+    if (!b->used[i] || box->loop[i].ss != bytes) continue;
+    bytes *= box->loop[i].n;
+    i = -1;
+  }
+  return bytes;
+}
+
+/* Blocks that are dense in dst follow each other there; others, as far as they do, in src. */
+static void set_extents_of_blocks(tesela__builder *b) {
+  enum { IN = 1024 };
+  const bool dense = b->job->permute.dense;
+  if (!dense) b->a.extent = src_of_block(b), b->b.extent = NO_EXTENT;
+  if (!dense && !b->job->permute.bits) grow_side(b, &b->a, true, b->job->random ? b->target.in : IN);
+  b->a.extent = NO_EXTENT;
+}
+
 /* A block for each entry; those of side B follow each other in dst. */
 static void start_permute(tesela__builder *b) {
   const tesela__job *job = b->job;
@@ -461,10 +482,7 @@ void tesela__fit_tile(tesela__builder *b, tesela_solver solver) {
                                                      : b->piece->run * b->piece->run_src;
     b->b.extent = solver == TESELA_SOLVER_DEINTERLEAVE ? b->chunk * job->wd : b->piece->entry_dst;
   }
-  if (solver == TESELA_SOLVER_PERMUTE) {
-    b->a.extent = NO_EXTENT;
-    if (!job->permute.dense) b->b.extent = NO_EXTENT;
-  }
+  if (solver == TESELA_SOLVER_PERMUTE) set_extents_of_blocks(b);
   bool grows =
       !b->piece->bitwise && tesela__writes_runs(b->piece) && b->chunk >= b->run.n && (whole || job->fill);
   if (grows) {
