@@ -149,7 +149,7 @@ static void set_stores(tesela__builder *b) {
   if (piece->convert_fn && plan->dst.bits < 8 && b->run.n % (8 / plan->dst.bits))
     piece->stage = false; /* rows share their last bytes with others */
   const tesela__level *inner = piece->n_levels ? &piece->level[piece->n_levels - 1] : NULL;
-  if (piece->stream && piece->stage) {
+  if (piece->stream && (piece->stage || piece->fill)) {
     const tesela__kernel *kernel = tesela__kernel_for(b->job, TESELA__K_STREAM, 0, 0);
     piece->stream_fn = (tesela__stream_fn *)kernel->fn;
     piece->isa |= kernel->isa;

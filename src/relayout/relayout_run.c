@@ -63,12 +63,11 @@ static tesela__store store_of(const tesela__piece *piece, const unsigned char *d
   enum { LONG = 1024 };
   bool aligned = (uintptr_t)dst % TESELA__LINE == 0;
   if (!piece->stream) return TESELA__STORE_CACHED;
-  if (piece->bits_tile) return TESELA__STORE_STREAM;
+  if (piece->bits_tile || piece->fill) return TESELA__STORE_STREAM;
   bool converts = piece->convert_fn && !piece->transpose_fn;
   bool whole = !piece->transpose_fn || piece->block * piece->width % TESELA__LINE == 0;
   if (whole && piece->lines && aligned) return TESELA__STORE_STREAM;
-  if (!converts && !piece->transpose_fn && !piece->n_lines && !piece->fill && !piece->tail &&
-      piece->entry_dst >= LONG)
+  if (!converts && !piece->transpose_fn && !piece->n_lines && !piece->tail && piece->entry_dst >= LONG)
     return TESELA__STORE_STREAM;
   return piece->stage ? TESELA__STORE_STAGED : TESELA__STORE_CACHED;
 }
