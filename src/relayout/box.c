@@ -235,7 +235,8 @@ static int64_t padding_stride(const padding_boxes *boxes, const padding_group *g
   int64_t limit = g->limit, stride = 0;
   for (int32_t i = g->first; i < g->first + g->n && limit >= 0; i++) {
     const cut_digit *digit = &boxes->digit[i];
-    if (digit->room > tesela__ceil_div(limit, digit->step)) stride = tesela__max(stride, step_size(digit->ds));
+    if (digit->room > tesela__ceil_div(limit, digit->step))
+      stride = tesela__max(stride, step_size(digit->ds));
     limit = limit % digit->step ? limit % digit->step : digit->step;
   }
   return stride;

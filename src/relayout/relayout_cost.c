@@ -218,9 +218,8 @@ static tesela__verdict permute_verdict(const tesela__job *job) {
   const double in = stretch(job, -1, -1, true);
   tesela__verdict verdict;
   if (fit.bits)
-    verdict =
-        costs(job, TESELA__COST_PERMUTE_BITS, fit.keeps ? TESELA__LINE / 4 : (double)fit.bytes, in,
-              fit.dense ? TESELA__LINE : (double)fit.of_line, (double)(fit.picks + fit.rounds) / 8);
+    verdict = costs(job, TESELA__COST_PERMUTE_BITS, fit.keeps ? TESELA__LINE / 4 : (double)fit.bytes, in,
+                    fit.dense ? TESELA__LINE : (double)fit.of_line, (double)(fit.picks + fit.rounds) / 8);
   else
     verdict = costs(job, TESELA__COST_PERMUTE, (double)fit.bytes, in,
                     fit.dense ? TESELA__LINE : stretch(job, -1, -1, false), (double)fit.picks / 8);
