@@ -53,6 +53,14 @@ void tesela__drop_loop(tesela__box *box, int32_t i) {
   for (; i < box->n_loops; i++) box->loop[i] = box->loop[i + 1];
 }
 
+void tesela__box_phase(tesela__box *box, int32_t i, int64_t k, int64_t phases) {
+  tesela__loop *loop = &box->loop[i];
+  box->src += k * loop->ss;
+  box->dst += k * loop->ds;
+  *loop = (tesela__loop){tesela__ceil_div(loop->n - k, phases), phases * loop->ss, phases * loop->ds};
+  if (loop->n == 1) tesela__drop_loop(box, i);
+}
+
 void tesela__box_simplify(tesela__box *box) {
   while (merge_one(box)) continue;
   for (int32_t i = 1; i < box->n_loops; i++) {

@@ -19,6 +19,16 @@ static tesela_status reserve_fills(tesela_plan *plan, int32_t more, tesela_error
   return grown ? TESELA_OK : tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a box of the plan");
 }
 
+/* A box without src, whose loops go forward in dst. */
+static void go_forward(tesela__box *box) {
+  for (int32_t i = 0; i < box->n_loops; i++) {
+    tesela__loop *l = &box->loop[i];
+    if (l->ds >= 0) continue;
+    box->dst += (l->n - 1) * l->ds;
+    l->ds = -l->ds;
+  }
+}
+
 /* Does b have the next values of one loop of a, and is otherwise as a? Then a gets them: a tile and the part of one after it. */
 static bool continues_fill(tesela__box *a, const tesela__box *b) {
   for (int32_t i = 0; i < a->n_loops; i++) {
@@ -45,8 +55,27 @@ tesela_status tesela__keep_fill(tesela_plan *plan, const tesela__box *box, tesel
   for (int32_t i = 0; i < plan->n_fill_boxes; i++)
     if (continues_fill(&plan->fill_box[i], box)) return TESELA_OK;
   tesela_status status = reserve_fills(plan, 1, err);
-  if (status == TESELA_OK) plan->fill_box[plan->n_fill_boxes++] = *box;
-  return status;
+  if (status != TESELA_OK) return status;
+  plan->fill_box[plan->n_fill_boxes] = *box;
+  go_forward(&plan->fill_box[plan->n_fill_boxes++]);
+  return TESELA_OK;
+}
+
+tesela_status tesela__split_fills(tesela_plan *plan, int64_t ds, int64_t phases, tesela_error *err) {
+  for (int32_t f = plan->n_fill_boxes - 1; f >= 0; f--) {
+    const int32_t i = tesela__find_loop(&plan->fill_box[f], -1, ds);
+    if (i < 0) continue;
+    tesela_status status = reserve_fills(plan, (int32_t)phases, err);
+    if (status != TESELA_OK) return status;
+    const tesela__box box = plan->fill_box[f];
+    plan->fill_box[f] = plan->fill_box[--plan->n_fill_boxes];
+    for (int64_t k = 0; k < phases && k < box.loop[i].n; k++) {
+      tesela__box *one = &plan->fill_box[plan->n_fill_boxes++];
+      *one = box;
+      tesela__box_phase(one, i, k, phases);
+    }
+  }
+  return TESELA_OK;
 }
 
 /* A box of padding after rows: the loop of its bytes, and the values of each loop that follow rows, from `first` on. */
@@ -67,6 +96,7 @@ static void box_behind(const tesela__job *job, uint64_t row_loops, int64_t row, 
   for (int32_t i = 0; i < job->box->n_loops; i++)
     if (!(row_loops >> i & 1))
       tesela__box_add(after, job->box->loop[i].n, 0, job->box->loop[i].ds * padding_unit(job));
+  go_forward(after);
   tesela__box_simplify(after);
 }
 

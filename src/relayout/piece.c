@@ -140,7 +140,9 @@ static void set_stores(tesela__builder *b) {
   piece->dense_b = (int32_t)b->b.dense_entries;
   if (blocks && !b->b.dense) piece->lines = false;
   int64_t row = set_staged_row(b);
-  piece->row = row ? row : piece->entry_dst;
+  piece->row = piece->n_lines && !b->job->permute.dense ? piece->entry_dst / piece->n_lines
+               : row                                    ? row
+                                                        : piece->entry_dst;
   piece->stage =
       !piece->fill && piece->group == 1 && !piece->bitwise && tesela__writes_runs(piece) &&
       piece->solver != TESELA_SOLVER_DEINTERLEAVE &&

@@ -74,6 +74,9 @@ void tesela__box_simplify(tesela__box *box);
 int32_t tesela__find_loop(const tesela__box *box, int64_t ss, int64_t ds);
 void tesela__drop_loop(tesela__box *box, int32_t i);
 
+/* Keep every `phases`-th value of loop i, from value k on. */
+void tesela__box_phase(tesela__box *box, int32_t i, int64_t k, int64_t phases);
+
 /* Add a loop, unless n is 1; false if the box is full. */
 bool tesela__box_add(tesela__box *box, int64_t n, int64_t ss, int64_t ds);
 

@@ -306,6 +306,7 @@ static tesela_status use_windows(tesela_plan *plan, const tesela__problem *probl
   if (random ? tesela__random(random) % 2 : !plan->stream || !tesela__windows_wanted(plan)) return TESELA_OK;
   plan->reach = tesela__max(1, window / REACH);
   forget_pieces(plan);
+  plan->window = window;
   tesela_status status = make_regular(plan, problem, random, err);
   plan->reach = 0;
   if (status != TESELA_OK) return status;
@@ -313,7 +314,6 @@ static tesela_status use_windows(tesela_plan *plan, const tesela__problem *probl
     forget_pieces(plan);
     return make_regular(plan, problem, random, err);
   }
-  plan->window = window;
   plan->window_filled = plan->n_fills > 0;
   plan->n_pieces -= plan->n_fills;
   plan->n_fills = 0;

@@ -132,18 +132,19 @@ int64_t tesela__window_element_edge(const tesela_plan *plan, const tesela__windo
 
 /* ---- windows of a run -------------------------------------------------------------------------------------------------- */
 
-/* Parts of lines that a piece writes, about. */
-static int64_t parts_of_lines(const tesela__piece *piece) {
-  if (piece->lines || piece->carry || piece->row == 0) return 0;
+/* Lines that a piece writes in part or through the cache, about. */
+static int64_t lines_by_cache(const tesela__piece *piece) {
+  if (piece->bits_tile || piece->lines || piece->carry || piece->row == 0) return 0;
+  if (!piece->stream) return piece->bytes / TESELA__LINE;
   return 2 * (piece->bytes / piece->row);
 }
 
 bool tesela__windows_wanted(const tesela_plan *plan) {
   enum { PART = 8 }; /* of the lines of dst */
-  int64_t parts = 0;
-  if (plan->n_pieces < 2) return false;
-  for (int32_t i = 0; i < plan->n_pieces; i++) parts += parts_of_lines(&plan->piece[i]);
-  return parts > plan->info.dst_bytes / TESELA__LINE / PART;
+  int64_t lines = 0;
+  for (int32_t i = 0; i < plan->n_pieces; i++)
+    if (plan->n_pieces > 1 || !plan->piece[i].stream) lines += lines_by_cache(&plan->piece[i]);
+  return lines > plan->info.dst_bytes / TESELA__LINE / PART;
 }
 
 bool tesela__windows_fit(const tesela_plan *plan, int64_t wanted) {
