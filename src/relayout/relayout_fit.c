@@ -409,7 +409,7 @@ static void start_transpose(tesela__builder *b) {
   b->a.extent = job->apart ? job->box->loop[job->a].ss : job->ws;
   b->b.extent = job->wd;
   tesela__loop b_loop = job->box->loop[job->b];
-  b_loop.n += job->tail / job->wd;
+  b_loop.n += job->tail / job->wd * m;
   if (job->tail) nb = b_loop.n;
   side_add(&b->a, job->box->loop[job->a], tesela__max(na, multiple), job->ws ? multiple : 64);
   side_add(&b->b, b_loop, tesela__max(nb, multiple), multiple);

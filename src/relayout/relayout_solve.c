@@ -176,6 +176,14 @@ static void find_run_padding(tesela__job *job) {
   job->padding = padding;
 }
 
+/* The same for blocks of bits, whose padding is packed rows. */
+static tesela_status take_tail_of_blocks(tesela__job *job, tesela_error *err) {
+  const int64_t row = job->box->loop[job->b].n / job->group;
+  if (tesela__is_woven_bits(job) || row >= TESELA__LINE) return TESELA_OK;
+  if (padding_of_column(job, (uint64_t)1 << job->b, row) == 0) return TESELA_OK;
+  return tesela__take_padding(job, (uint64_t)1 << job->b, row, 1, TESELA__LINE, err);
+}
+
 /* Take the padding after the rows of the solver into job->tail, if it can write it. */
 static tesela_status take_tail_of(tesela__job *job, tesela_solver solver, tesela_error *err) {
   const tesela__box *box = job->box;
@@ -189,7 +197,8 @@ static tesela_status take_tail_of(tesela__job *job, tesela_solver solver, tesela
     const int64_t row = tesela__bits_row(box, job->dst_bits, &loops);
     return tesela__take_bits(job, loops, row, err);
   }
-  if (job->bitwise || job->group > 1) return TESELA_OK;
+  if (job->bitwise) return TESELA_OK;
+  if (job->group > 1) return solver == TESELA_SOLVER_BITS ? take_tail_of_blocks(job, err) : TESELA_OK;
   if (solver == TESELA_SOLVER_TRANSPOSE) {
     int64_t row = box->loop[job->b].n * job->wd;
     if (padding_of_column(job, one << job->b, row) == 0) return TESELA_OK;

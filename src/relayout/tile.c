@@ -340,7 +340,7 @@ static void pack_rows(tesela__worker *w, const tesela__tile *tile) {
   for (int64_t b = 0; b < tile->nb; b += m) {
     unsigned char *row = w->pack + b * piece->pack_pitch;
     if (sb[b] == TESELA__PADDING)
-      tesela__fill_row(row, tile->na * piece->width, w->plan->fill_pattern);
+      tesela__fill_row(row, m * piece->pack_pitch, w->plan->fill_pattern);
     else if (piece->rows_fn)
       piece->rows_fn(
           &(tesela__rows){
