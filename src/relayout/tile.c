@@ -36,7 +36,7 @@ void tesela__fill_row(unsigned char *dst, int64_t n, const unsigned char *patter
     memcpy(dst + done, dst, (size_t)tesela__min(done, n - done));
 }
 
-/* Fill rows of n bytes, two lines or more: their whole lines past the cache. */
+/* Fill rows of n bytes, a line or more: their whole lines past the cache. */
 static void fill_past_cache(const tesela__worker *w, unsigned char *dst, const int64_t *off, int64_t rows,
                             int64_t n) {
   enum { LINES = 16 };
@@ -59,8 +59,9 @@ static void fill_past_cache(const tesela__worker *w, unsigned char *dst, const i
 }
 
 static void tile_fill(const tesela__worker *w, const tesela__tile *tile) {
+  enum { LONG = 1024 }; /* shorter ones that share lines with others are slower past the cache */
   const int64_t *db = &w->plan->table[w->piece->db];
-  if (w->store == TESELA__STORE_STREAM && tile->run >= 2 * TESELA__LINE)
+  if (w->store == TESELA__STORE_STREAM && (w->piece->lines || tile->run >= LONG))
     fill_past_cache(w, tile->dst, db, tile->nb, tile->run);
   else
     for (int64_t b = 0; b < tile->nb; b++)
