@@ -218,7 +218,7 @@ static bool window_done(void *data, int64_t bytes) {
     if (w->run->options->progress(w->run->options->progress_user, done, w->run->plan->total_bytes))
       atomic_store(&w->run->stopped, true);
   }
-  return true;
+  return !should_stop(w->run);
 }
 
 static void run_chunk_of_windows(plan_run *run, int32_t chunk) {

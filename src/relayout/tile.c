@@ -61,7 +61,7 @@ static void fill_past_cache(const tesela__worker *w, unsigned char *dst, const i
 static void tile_fill(const tesela__worker *w, const tesela__tile *tile) {
   enum { LONG = 1024 }; /* shorter ones that share lines with others are slower past the cache */
   const int64_t *db = &w->plan->table[w->piece->db];
-  if (w->store == TESELA__STORE_STREAM && (w->piece->lines || tile->run >= LONG))
+  if (w->store == TESELA__STORE_STREAM && tile->run >= (w->piece->lines ? TESELA__LINE : LONG))
     fill_past_cache(w, tile->dst, db, tile->nb, tile->run);
   else
     for (int64_t b = 0; b < tile->nb; b++)
