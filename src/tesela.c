@@ -456,6 +456,8 @@
 #include "relayout/values_compare.c"
 #include "relayout/values_digest.c"
 #include "relayout/window.c"
+#include "relayout/window_edges.c"
+#include "relayout/window_stage.c"
 #include "predict/predict.c"
 #include "predict/predict_array.c"
 #include "predict/predict_hlo.c"

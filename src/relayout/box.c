@@ -6,7 +6,9 @@
  * second, and value 7 with 104. Several coordinates make the products of their boxes.
  *
  * Padding of dst is cut in the same way: all values of a digit after the last one with elements; and for that last
- * value, the padding of the digits below.
+ * value, the padding of the digits below. Padding at the largest strides is cut first, with all that is within it, so that it is long:
+ *
+ *   u16[2,n] to {1,0:T(8,128)(4,1)}   the rows 4 to 7 of a tile are 1 KiB; then, in the first 1 KiB, 4 bytes after each 4
  */
 #include "relayout/plan.h"
 
@@ -51,6 +53,14 @@ int32_t tesela__find_loop(const tesela__box *box, int64_t ss, int64_t ds) {
 void tesela__drop_loop(tesela__box *box, int32_t i) {
   box->n_loops--;
   for (; i < box->n_loops; i++) box->loop[i] = box->loop[i + 1];
+}
+
+void tesela__box_phase(tesela__box *box, int32_t i, int64_t k, int64_t phases) {
+  tesela__loop *loop = &box->loop[i];
+  box->src += k * loop->ss;
+  box->dst += k * loop->ds;
+  *loop = (tesela__loop){tesela__ceil_div(loop->n - k, phases), phases * loop->ss, phases * loop->ds};
+  if (loop->n == 1) tesela__drop_loop(box, i);
 }
 
 void tesela__box_simplify(tesela__box *box) {
@@ -230,6 +240,29 @@ static bool chain_is_on_axis(const tesela_layout *dst, tesela__chain chain) {
   return true;
 }
 
+/* The largest stride of the digits of a group whose values have padding. */
+static int64_t padding_stride(const padding_boxes *boxes, const padding_group *g) {
+  int64_t limit = g->limit, stride = 0;
+  for (int32_t i = g->first; i < g->first + g->n && limit >= 0; i++) {
+    const cut_digit *digit = &boxes->digit[i];
+    if (digit->room > tesela__ceil_div(limit, digit->step))
+      stride = tesela__max(stride, step_size(digit->ds));
+    limit = limit % digit->step ? limit % digit->step : digit->step;
+  }
+  return stride;
+}
+
+/* Padding at larger strides first. */
+static void sort_groups(padding_boxes *boxes) {
+  for (int32_t i = 1; i < boxes->n_groups; i++) {
+    const padding_group group = boxes->groups[i];
+    int32_t k = i;
+    for (; k > 0 && padding_stride(boxes, &boxes->groups[k - 1]) < padding_stride(boxes, &group); k--)
+      boxes->groups[k] = boxes->groups[k - 1];
+    boxes->groups[k] = group;
+  }
+}
+
 /* Make a group for each coordinate on the axis. False: groups cannot separate padding from elements. */
 static bool set_groups(padding_boxes *boxes, const tesela_layout *dst) {
   bool simple = dst->swizzle.n == 0 && !tesela__is_empty(dst);
@@ -249,6 +282,7 @@ static bool set_groups(padding_boxes *boxes, const tesela_layout *dst) {
   }
   for (int32_t j = 0; j < dst->n_joins; j++)
     simple = simple && !dst->join[j].overlap && !dst->join[j].interleaved && dst->join[j].offset == 0;
+  sort_groups(boxes);
   return simple;
 }
 

@@ -151,6 +151,9 @@ tesela_status tesela_plan_explain(const tesela_plan *plan, const tesela_writer *
   if (solved) put_shape(&sink, plan);
   if (plan->n_pieces > 0) tesela__puts(&sink, "pieces\n");
   for (int32_t i = 0; i < plan->n_pieces; i++) put_piece(&sink, plan, &plan->piece[i]);
+  if (plan->window > 0)
+    tesela__putf(&sink, "run by windows of %" PRId64 " bytes of dst, each assembled by all pieces%s\n",
+                 plan->window, plan->window_filled ? ", with its padding" : "");
   if (solved) put_verdicts(&sink, plan);
   tesela__in_place_explain(plan, &sink);
   return tesela__sink_finish(&sink, err);

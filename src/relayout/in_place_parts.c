@@ -33,7 +33,7 @@ tesela_status tesela__part_plan(const tesela_plan *plan, const tesela__sums *sum
 
 void tesela__part_run(const tesela_plan *part, unsigned char *dst, const unsigned char *src) {
   for (int32_t i = 0; i < part->n_pieces; i++)
-    tesela__run_tiles(part, &part->piece[i], dst, src, 0, part->piece[i].n_tiles);
+    tesela__run_tiles(part, &part->piece[i], dst, src, 0, part->piece[i].n_tiles, false);
   if (part->irregular)
     (void)tesela__gather(part, dst, src, NULL, 0, NULL); /* fails only for layouts that no plan has */
 }

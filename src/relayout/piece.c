@@ -28,7 +28,7 @@ static tesela_status side_table(tesela_plan *plan, const tesela__tile_side *s, b
 static void set_padding(const tesela__builder *b) {
   const tesela__job *job = b->job;
   if (!b->piece->transpose_fn || job->tail == 0) return;
-  int64_t rows = b->b.loop[0].n, padding = job->tail / job->wd, *sb = &job->plan->table[b->piece->sb];
+  int64_t rows = b->b.loop[0].n, padding = job->tail / job->wd * job->group, *sb = &job->plan->table[b->piece->sb];
   for (int64_t i = 0; i < b->b.entries; i++)
     if (i % rows >= rows - padding) sb[i] = TESELA__PADDING;
   b->piece->padded = true;
@@ -65,13 +65,24 @@ static void set_level_bits(tesela__piece *piece, tesela__level_kind kind, int64_
   if (dst_bits) l->ds = entries * dst_bits / 8;
 }
 
+/* The loop in which blocks of bits with rows of less than a line follow each other in dst: innermost, it has their lines in the cache. */
+static int32_t next_of_short_rows(const tesela__builder *b) {
+  const tesela__job *job = b->job;
+  if (job->group == 1 || job->b < 0 || !b->piece->transpose_fn) return -1;
+  const int64_t row = job->box->loop[job->b].n / job->group + job->tail;
+  for (int32_t i = 0; i < job->box->n_loops && row < TESELA__LINE; i++)
+    if (!b->used[i] && job->box->loop[i].ds == row) return i;
+  return -1;
+}
+
 static void add_levels(tesela__builder *b) {
   tesela__piece *piece = b->piece;
   const tesela__box *box = b->job->box;
   int32_t src_bits = b->job->src_bits, dst_bits = b->job->dst_bits;
   bool parts = piece->transpose_fn && (b->job->group > 1 || b->job->ws == 0);
+  const int32_t next = next_of_short_rows(b);
   for (int32_t i = 0; i < box->n_loops; i++)
-    if (!b->used[i]) add_plain_level(piece, &box->loop[i]);
+    if (!b->used[i] && i != next) add_plain_level(piece, &box->loop[i]);
   if (b->a.n) add_tile_level(piece, &b->a.loop[b->a.n - 1], b->a.chunk, b->a.entries, TESELA__TILE_A);
   if (parts) set_level_bits(piece, TESELA__TILE_A, b->a.entries, src_bits, 0);
   if (b->b.n) add_tile_level(piece, &b->b.loop[b->b.n - 1], b->b.chunk, b->b.entries, TESELA__TILE_B);
@@ -87,6 +98,9 @@ static void add_levels(tesela__builder *b) {
     const int64_t chunk = b->bits.chunk[b->bits.cut[i]];
     add_tile_level(piece, &box->loop[b->bits.cut[i]], chunk, chunk, kinds[i]);
   }
+  if (next >= 0)
+    piece->level[piece->n_levels++] = (tesela__level){box->loop[next].n, box->loop[next].ss,
+                                                      box->loop[next].ds, 0, TESELA__PLAIN};
   piece->n_tiles = 1;
   for (int32_t i = 0; i < piece->n_levels; i++) piece->n_tiles *= piece->level[i].n;
 }
@@ -140,6 +154,9 @@ static void set_stores(tesela__builder *b) {
   piece->dense_b = (int32_t)b->b.dense_entries;
   if (blocks && !b->b.dense) piece->lines = false;
   int64_t row = set_staged_row(b);
+  piece->row = piece->n_lines && !b->job->permute.dense ? piece->entry_dst / piece->n_lines
+               : row                                    ? row
+                                                        : piece->entry_dst;
   piece->stage =
       !piece->fill && piece->group == 1 && !piece->bitwise && tesela__writes_runs(piece) &&
       piece->solver != TESELA_SOLVER_DEINTERLEAVE &&
@@ -149,7 +166,7 @@ static void set_stores(tesela__builder *b) {
   if (piece->convert_fn && plan->dst.bits < 8 && b->run.n % (8 / plan->dst.bits))
     piece->stage = false; /* rows share their last bytes with others */
   const tesela__level *inner = piece->n_levels ? &piece->level[piece->n_levels - 1] : NULL;
-  if (piece->stream && piece->stage) {
+  if (piece->stream && (piece->stage || piece->fill)) {
     const tesela__kernel *kernel = tesela__kernel_for(b->job, TESELA__K_STREAM, 0, 0);
     piece->stream_fn = (tesela__stream_fn *)kernel->fn;
     piece->isa |= kernel->isa;

@@ -15,7 +15,8 @@
  *   permute_bits.c       the rounds of such blocks of elements below 8 bits
  *   bits_tile.c          tiles of elements below 8 bits in buffers; bits_fit.c: which ones; bits_run.c: one such tile
  *   tile.c               one tile of a piece, directly or through a buffer for rows that are not line-aligned
- *   window.c             dst in windows, each copied in a buffer of its own
+ *   window_edges.c       dst in windows: window.c for files, each copied in a buffer of its own;
+ *                        window_stage.c in a run, where pieces would write parts of the same lines
  *   part.c               parts of both sides in buffers of their own (part.h); part_side.c: one side
  *   gather.c             copies that regular loops cannot express: by a walk, or
  *   gather_stretches.c   by groups of stretches of dst (stretches.c) in a buffer, in one to three passes (passes.c, gather_passes.c);
@@ -72,6 +73,9 @@ void tesela__box_simplify(tesela__box *box);
 /* The loop of a box with these steps, of several the longest; or -1. A step of -1 means any step. */
 int32_t tesela__find_loop(const tesela__box *box, int64_t ss, int64_t ds);
 void tesela__drop_loop(tesela__box *box, int32_t i);
+
+/* Keep every `phases`-th value of loop i, from value k on. */
+void tesela__box_phase(tesela__box *box, int32_t i, int64_t k, int64_t phases);
 
 /* Add a loop, unless n is 1; false if the box is full. */
 bool tesela__box_add(tesela__box *box, int64_t n, int64_t ss, int64_t ds);
@@ -226,6 +230,7 @@ typedef struct tesela__piece {
   bool padded;              /* entries of B with TESELA__PADDING in table sb are padding (transposes) */
   int64_t src, dst;         /* base offsets */
   int64_t n_tiles, bytes;   /* bytes: written, without tails */
+  int64_t row;              /* of dst that are written together; 0: not known */
   tesela__rows rows;
   tesela__rows_fn *rows_fn;
   tesela__transpose_fn *transpose_fn;
@@ -322,7 +327,10 @@ struct tesela_plan {
   unsigned isa; /* TESELA__CPU_* bits that may be used */
   tesela__tuning tuning;
   int64_t reach; /* most bytes of dst from the first to the last row of a tile whose rows are apart; 0: any */
-  bool stream;   /* the buffers are larger than the cache */
+  int64_t
+      window; /* bytes of dst that are assembled at a time, by all pieces; 0: pieces write dst one after the other */
+  bool window_filled;    /* padding is in a window before pieces write to it */
+  bool stream;           /* the buffers are larger than the cache */
   const char *irregular; /* why the gather copies everything; NULL: pieces do */
   bool by_sums;          /* the gather uses the sums, which are set; else it walks through both layouts */
   tesela__sums sums;
@@ -396,9 +404,10 @@ tesela_status tesela__gather(const tesela_plan *plan, unsigned char *dst, const 
 void tesela__run_chunks(const tesela_executor *executor, int32_t n, void (*chunk)(void *data, int32_t i),
                         void *data);
 
-/* Tiles first to end - 1 of a piece, in this thread, with stores through the cache. `dst` and `src` as of tesela_plan_run. */
+/* Tiles first to end - 1 of a piece, in this thread, with stores through the cache. `dst` and `src` as of tesela_plan_run. `goes_on`: the
+ * next tiles will follow, so src is prefetched for them. */
 void tesela__run_tiles(const tesela_plan *plan, const tesela__piece *piece, void *dst, const void *src,
-                       int64_t first, int64_t end);
+                       int64_t first, int64_t end, bool goes_on);
 
 /* ---- windows of dst (window.c) ---------------------------------------------------------------------------- */
 

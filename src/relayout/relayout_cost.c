@@ -13,6 +13,9 @@ enum {
 
 static tesela__verdict refuses(const char *why) { return (tesela__verdict){.why = why}; }
 
+/* Not in windows, where padding is before rows are. */
+static float padding_apart(const tesela__job *job) { return job->plan->window > 0 ? 0 : PADDING_APART; }
+
 /* ---- costs ------------------------------------------------------------------------------------------------- */
 
 /* Weights of the terms, for stores through the cache and past it. */
@@ -206,7 +209,7 @@ static tesela__verdict strided_verdict(const tesela__job *job) {
   tesela__verdict verdict =
       costs(job, way, (double)(run.n * job->wd), stretch(job, -1, -1, true), stretch(job, -1, -1, false),
             (double)tesela__min(run.ss < 0 ? -run.ss : run.ss, 4096) / 64);
-  if (job->padding > 0) verdict.cost += PADDING_APART;
+  if (job->padding > 0) verdict.cost += padding_apart(job);
   return verdict;
 }
 
@@ -216,15 +219,15 @@ static tesela__verdict permute_verdict(const tesela__job *job) {
   if (!why) why = tesela__permute_fit_block(job, &fit);
   if (why) return refuses(why);
   const double in = stretch(job, -1, -1, true);
-  if (fit.bits) {
-    tesela__verdict verdict =
-        costs(job, TESELA__COST_PERMUTE_BITS, fit.keeps ? TESELA__LINE / 4 : (double)fit.bytes, in,
-              fit.dense ? TESELA__LINE : (double)fit.of_line, (double)(fit.picks + fit.rounds) / 8);
-    if (job->padding > 0 && fit.padding == 0) verdict.cost += PADDING_APART;
-    return verdict;
-  }
-  return costs(job, TESELA__COST_PERMUTE, (double)fit.bytes, in, stretch(job, -1, -1, false),
-               (double)fit.picks / 8);
+  tesela__verdict verdict;
+  if (fit.bits)
+    verdict = costs(job, TESELA__COST_PERMUTE_BITS, fit.keeps ? TESELA__LINE / 4 : (double)fit.bytes, in,
+                    fit.dense ? TESELA__LINE : (double)fit.of_line, (double)(fit.picks + fit.rounds) / 8);
+  else
+    verdict = costs(job, TESELA__COST_PERMUTE, (double)fit.bytes, in,
+                    fit.dense ? TESELA__LINE : stretch(job, -1, -1, false), (double)fit.picks / 8);
+  if (job->padding > 0 && fit.padding == 0) verdict.cost += padding_apart(job);
+  return verdict;
 }
 
 bool tesela__permutes_bits(const tesela__job *job, float cost) {

@@ -148,9 +148,26 @@ static void take_any(tesela__builder *b) {
     if (b->used[i]) continue;
     b->used[i] = true;
     b->b.dense = b->b.dense && box->loop[i].ds == b->b.extent;
-    const int64_t reach = b->job->plan->reach, step = tesela__max(1, box->loop[i].ds);
+    const int64_t unit = b->piece->bitwise ? 8 : 1, reach = b->job->plan->reach * unit;
+    const int64_t step = tesela__max(1, box->loop[i].ds);
     side_add(&b->b, box->loop[i], reach > 0 ? tesela__min(MOST, reach / step) : MOST, 1);
     if (!b->piece->bitwise) return;
+  }
+}
+
+/* Within a reach in dst: all loops of short steps are rows of one side, for few calls of the kernel. */
+static void take_rows_in_reach(tesela__builder *b) {
+  const tesela__box *box = b->job->box;
+  const int64_t unit = b->piece->bitwise ? 8 : 1, reach = b->job->plan->reach * unit;
+  for (int32_t i = box->n_loops - 1; i >= 0 && !side_is_cut(&b->b); i--) {
+    const tesela__loop *loop = &box->loop[i];
+    if (b->used[i]) continue;
+    int64_t room = ENOUGH_BYTES * unit / (b->b.entries * b->piece->entry_dst);
+    room = tesela__min(room, reach / tesela__max(1, loop->ds < 0 ? -loop->ds : loop->ds));
+    if (room < 2) return;
+    b->used[i] = true;
+    b->b.dense = b->b.dense && loop->ds == b->b.extent;
+    side_add(&b->b, *loop, room * b->b.entries, 1);
   }
 }
 
@@ -392,7 +409,7 @@ static void start_transpose(tesela__builder *b) {
   b->a.extent = job->apart ? job->box->loop[job->a].ss : job->ws;
   b->b.extent = job->wd;
   tesela__loop b_loop = job->box->loop[job->b];
-  b_loop.n += job->tail / job->wd;
+  b_loop.n += job->tail / job->wd * m;
   if (job->tail) nb = b_loop.n;
   side_add(&b->a, job->box->loop[job->a], tesela__max(na, multiple), job->ws ? multiple : 64);
   side_add(&b->b, b_loop, tesela__max(nb, multiple), multiple);
@@ -490,10 +507,12 @@ void tesela__fit_tile(tesela__builder *b, tesela_solver solver) {
     grow_side(b, &b->b, false, b->target.out); /* first: a loop that both sides can use is better here */
     if (blocks) widen_rows(b);
     if (blocks && !job->fill && !job->apart && job->wd > 1 && tesela__may_stream(job)) complete_lines(b);
-    if (!job->fill && solver != TESELA_SOLVER_STRIDED && !job->apart) grow_side(b, &b->a, true, b->target.in);
+    if (!job->fill && solver != TESELA_SOLVER_STRIDED && !job->apart && (blocks || job->plan->reach == 0))
+      grow_side(b, &b->a, true, b->target.in);
     if (!blocks) grow_side(b, &b->b, false, b->target.total / (b->a.entries * streams));
   }
   if (!blocks && b->b.entries == 1 && b->a.entries > 1) give_to_b(b);
+  if (!blocks && b->chunk >= b->run.n && job->plan->reach > 0) take_rows_in_reach(b);
   if (!blocks && b->b.entries == 1 && b->chunk >= b->run.n) take_any(b);
   if (!blocks && grows && !job->fill && solver != TESELA_SOLVER_STRIDED && job->plan->reach == 0)
     take_more_rows(b);

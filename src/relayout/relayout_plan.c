@@ -6,6 +6,7 @@
 
 #include "relayout/gather.h"
 #include "relayout/solve.h"
+#include "relayout/window.h"
 
 /* ---- lists ------------------------------------------------------------------------------------------------- */
 
@@ -177,6 +178,7 @@ static void forget_pieces(tesela_plan *plan) {
   plan->n_table = 0;
   plan->total_bytes = 0;
   plan->bitwise = plan->fill_first = false;
+  plan->window = 0;
   plan->largest = -1;
 }
 
@@ -283,6 +285,44 @@ static void use_stretches(tesela_plan *plan, const tesela__problem *problem) {
   s->n_groups = 0;
 }
 
+/* Are all bytes of dst written? */
+static bool writes_everything(const tesela_plan *plan) {
+  const tesela_layout *dst = &plan->dst;
+  int64_t tail, places = tesela_layout_copies(dst);
+  const int64_t padding = padding_places(dst, &tail);
+  for (int32_t d = 0; d < dst->rank; d++) places *= dst->shape[d];
+  if (padding < 0 || (padding > 0 && plan->fill == TESELA_FILL_LEAVE)) return false;
+  return places + padding == dst->axis[0].extent && dst->axis[0].offset == 0 && !dst->swizzle.n &&
+         dst->axis[0].extent * dst->bits % 8 == 0;
+}
+
+/* Run the pieces by windows where they would write parts of the same lines; they are made again, with tiles that are not long in dst. */
+static tesela_status use_windows(tesela_plan *plan, const tesela__problem *problem, uint64_t *random,
+                                 tesela_error *err) {
+  enum { WINDOW = 32 << 10, REACH = 8 };
+  const int64_t window = random ? 64 << tesela__random(random) % 10 : WINDOW;
+  if (plan->reach > 0 || plan->fill_first || plan->options.memory_bytes > 0 || !writes_everything(plan))
+    return TESELA_OK;
+  if (random ? tesela__random(random) % 2 : !plan->stream || !tesela__windows_wanted(plan)) return TESELA_OK;
+  plan->reach = tesela__max(1, window / REACH);
+  forget_pieces(plan);
+  plan->window = window;
+  tesela_status status = make_regular(plan, problem, random, err);
+  plan->reach = 0;
+  if (status != TESELA_OK) return status;
+  if (!tesela__windows_fit(plan, window)) {
+    forget_pieces(plan);
+    return make_regular(plan, problem, random, err);
+  }
+  plan->window_filled = plan->n_fills > 0;
+  plan->n_pieces -= plan->n_fills;
+  plan->n_fills = 0;
+  plan->total_bytes = plan->info.dst_bytes;
+  for (int32_t i = 0; i < plan->n_pieces; i++)
+    plan->window_filled = plan->window_filled || plan->piece[i].bitwise || plan->piece[i].keeps_bits;
+  return TESELA_OK;
+}
+
 /* ---- facts ------------------------------------------------------------------------------------------------- */
 
 /* One more than the last place that the digits of a layout reach. */
@@ -298,7 +338,7 @@ static int64_t last_reached(const tesela_layout *layout) {
 }
 
 static int32_t threads_for(const tesela_plan *plan) {
-  if (plan->irregular ? !plan->by_sums || plan->dst.bits < 8 : plan->bitwise) return 1;
+  if (plan->irregular ? !plan->by_sums || plan->dst.bits < 8 : plan->bitwise && plan->window == 0) return 1;
   return tesela__threads_for_bytes(plan, plan->info.bytes_read + plan->info.bytes_written);
 }
 
@@ -323,6 +363,7 @@ static void set_facts(tesela_plan *plan) {
     if (plan->piece[i].pack_pitch || plan->piece[i].bits_tile ||
         (plan->piece[i].stream && plan->piece[i].stage))
       info->scratch_bytes = 2 * TESELA__STAGE + TESELA__CARRIED * TESELA__LINE;
+  if (plan->window > 0) info->scratch_bytes = 4 * TESELA__STAGE + TESELA__CARRIED * TESELA__LINE;
   if (plan->irregular && plan->stretches.n_groups > 0)
     info->scratch_bytes = TESELA__GATHER_STAGE + 2 * TESELA__GATHER_BUFFER;
   if (plan->irregular) plan->total_bytes += tesela__ceil_div(elements * copies * plan->dst.bits, 8);
@@ -352,6 +393,7 @@ tesela_status tesela__plan_pieces(tesela_plan *plan, tesela_error *err) {
   if (!plan->irregular) status = make_regular(plan, &problem, random, err);
   if (status == TESELA_OK && !plan->irregular && !random && plan->options.solver == TESELA_SOLVER_ANY)
     use_stretches(plan, &problem);
+  if (status == TESELA_OK && !plan->irregular) status = use_windows(plan, &problem, random, err);
   if (status == TESELA_OK && plan->irregular) status = make_irregular(plan, &problem, random, err);
   if (status == TESELA_OK) set_facts(plan);
   return status;

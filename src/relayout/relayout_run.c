@@ -8,6 +8,7 @@
  */
 
 #include "relayout/tile.h"
+#include "relayout/window.h"
 
 /* ---- the odometer ------------------------------------------------------------------------------------------ */
 
@@ -51,6 +52,7 @@ typedef struct plan_run {
   int32_t n_chunks;
   int32_t first_piece, end_piece;
   bool cached;      /* all stores go through the cache */
+  bool goes_on;     /* the next tiles of a piece will follow those that are run */
   uintptr_t caller; /* the thread that progress is called from */
   const tesela_run_options *options;
   atomic_llong done; /* bytes */
@@ -63,12 +65,11 @@ static tesela__store store_of(const tesela__piece *piece, const unsigned char *d
   enum { LONG = 1024 };
   bool aligned = (uintptr_t)dst % TESELA__LINE == 0;
   if (!piece->stream) return TESELA__STORE_CACHED;
-  if (piece->bits_tile) return TESELA__STORE_STREAM;
+  if (piece->bits_tile || piece->fill) return TESELA__STORE_STREAM;
   bool converts = piece->convert_fn && !piece->transpose_fn;
   bool whole = !piece->transpose_fn || piece->block * piece->width % TESELA__LINE == 0;
   if (whole && piece->lines && aligned) return TESELA__STORE_STREAM;
-  if (!converts && !piece->transpose_fn && !piece->n_lines && !piece->fill && !piece->tail &&
-      piece->entry_dst >= LONG)
+  if (!converts && !piece->transpose_fn && !piece->n_lines && !piece->tail && piece->entry_dst >= LONG)
     return TESELA__STORE_STREAM;
   return piece->stage ? TESELA__STORE_STAGED : TESELA__STORE_CACHED;
 }
@@ -116,10 +117,11 @@ static void run_tiles(tesela__worker *w, plan_run *run, int64_t first, int64_t e
   int32_t share = prefetches ? prefetch_share(piece) : 0;
   tile_odometer o, ahead; /* of the work, of the prefetch */
   int64_t distance = prefetches ? piece->n_ahead : 0;
+  const int64_t known = run->goes_on ? piece->n_tiles : end;
   seek_tile(&o, piece, first);
   ahead.piece = piece;
   ahead.src = ahead.dst = 0;
-  if (prefetches && first + distance < end) seek_tile(&ahead, piece, first + distance);
+  if (prefetches && first + distance < known) seek_tile(&ahead, piece, first + distance);
   for (int64_t t = first; t < end; t++) {
     tesela__tile tile;
     set_tile(&tile, &o, run);
@@ -132,7 +134,7 @@ static void run_tiles(tesela__worker *w, plan_run *run, int64_t first, int64_t e
       tile.next_src = run->src + o.src / unit;
     }
     w->prefetch.n_rows = 0;
-    if (prefetches && t + distance < end) {
+    if (prefetches && t + distance < known) {
       w->prefetch = (tesela__prefetch){run->src + ahead.src,
                                        &w->plan->table[piece->prefetch],
                                        piece->n_prefetch,
@@ -140,7 +142,7 @@ static void run_tiles(tesela__worker *w, plan_run *run, int64_t first, int64_t e
                                        0,
                                        0,
                                        share};
-      if (t + distance < end - 1) next_tile(&ahead);
+      if (t + distance < known - 1) next_tile(&ahead);
     }
     tesela__tile_run(w, &tile);
   }
@@ -175,8 +177,8 @@ static void run_piece(plan_run *run, const tesela__piece *piece, int64_t first, 
 }
 
 void tesela__run_tiles(const tesela_plan *plan, const tesela__piece *piece, void *dst, const void *src,
-                       int64_t first, int64_t end) {
-  plan_run run = {.plan = plan, .dst = dst, .src = src, .cached = true};
+                       int64_t first, int64_t end, bool goes_on) {
+  plan_run run = {.plan = plan, .dst = dst, .src = src, .cached = true, .goes_on = goes_on};
   run_piece(&run, piece, first, end);
 }
 
@@ -200,10 +202,41 @@ static void run_piece_watched(plan_run *run, const tesela__piece *piece, int64_t
   }
 }
 
+/* Windows count what they write, and are stopped, as tiles. */
+typedef struct watched_windows {
+  plan_run *run;
+  bool reports;
+  int64_t last;
+} watched_windows;
+
+static bool window_done(void *data, int64_t bytes) {
+  watched_windows *w = data;
+  if (should_stop(w->run)) return false;
+  const int64_t done = atomic_fetch_add(&w->run->done, bytes) + bytes;
+  if (w->reports && tesela__clock_ns() - w->last >= 10000000) {
+    w->last = tesela__clock_ns();
+    if (w->run->options->progress(w->run->options->progress_user, done, w->run->plan->total_bytes))
+      atomic_store(&w->run->stopped, true);
+  }
+  return !should_stop(w->run);
+}
+
+static void run_chunk_of_windows(plan_run *run, int32_t chunk) {
+  watched_windows w = {run, run->options && run->options->progress && run->caller == tesela__thread_self(),
+                       0};
+  if (w.reports) w.last = tesela__clock_ns();
+  tesela__windows_run(run->plan, run->dst, run->src, chunk, window_done, &w);
+  tesela__fence();
+}
+
 static void run_chunk(void *data, int32_t chunk) {
   plan_run *run = data;
   const tesela_plan *plan = run->plan;
   bool watched = run->options && run->options->progress;
+  if (plan->window > 0) {
+    run_chunk_of_windows(run, chunk);
+    return;
+  }
   int64_t last = watched ? tesela__clock_ns() : 0;
   for (int32_t i = run->first_piece; i < run->end_piece; i++) {
     const tesela__piece *piece = &plan->piece[i];

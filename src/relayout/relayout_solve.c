@@ -61,6 +61,57 @@ static bool split_window(const tesela_plan *plan, tesela__box *box, tesela__box 
   return false;
 }
 
+/* Find padding after rows of bits, which tiles in buffers write, too: rows and padding that are short against these. */
+static void find_bits_padding(tesela__job *job) {
+  enum { MOST = TESELA__BITS_ELEMENTS / 4 };
+  tesela__bits_fit fit;
+  uint64_t loops;
+  tesela__bits_fit_tile(&fit, job, TESELA__BITS_ELEMENTS);
+  if (job->conversion || job->src_bits != job->dst_bits || fit.blocks) return;
+  const int64_t row = tesela__bits_row(job->box, job->dst_bits, &loops) / job->dst_bits;
+  const int64_t padding = tesela__padding_behind(job, loops, row * job->dst_bits) / job->dst_bits;
+  if (padding == 0 || row + padding > MOST) return;
+  job->row = row;
+  job->padding = padding;
+}
+
+/* Values of a loop after which both sides are at the same bit of a byte again. */
+static int64_t phases_of(const tesela__loop *loop) {
+  const int64_t low = (loop->ss | loop->ds) & 7;
+  return low ? 8 / (low & -low) : 1;
+}
+
+/* What the best solver of a box of bits costs. */
+static float cost_of_bits(tesela_plan *plan, const tesela__box *box) {
+  tesela__box copy = *box;
+  tesela__job job = {.plan = plan, .box = &copy};
+  tesela__verdict verdict[TESELA__N_SOLVERS] = {{0}};
+  tesela__set_units(&job);
+  if (job.bitwise) find_bits_padding(&job);
+  return verdict[tesela__choose_solver(&job, verdict)].cost;
+}
+
+/* Rows that are not whole bytes begin at different bits of them: a loop of such, if each of its phases is better moved alone, or if
+ * tiles are to be short in dst; or -1.
+ *
+ *   u1[17,1507910,7] to {2,1,0:T(32,8)}   the 17 begin 2 bits later each, so there are 4 phases */
+static int32_t find_phases(tesela_plan *plan, const tesela__box *box, uint64_t *random) {
+  enum { APART = 8 * TESELA__LINE, MOST_PIECES = 64 };
+  if (plan->dst.bits >= 8 || plan->src.bits != plan->dst.bits || plan->n_pieces > MOST_PIECES) return -1;
+  for (int32_t i = 0; i < box->n_loops; i++) {
+    const tesela__loop *l = &box->loop[i];
+    const int64_t phases = phases_of(l);
+    if (phases == 1 || l->ds < APART || (l->ss < APART && l->ss > -APART)) continue;
+    tesela__box one = *box;
+    tesela__drop_loop(&one, i);
+    if (random ? tesela__random(random) % 2
+               : (plan->window > 0 && phases * l->ds > 8 * plan->reach) ||
+                     cost_of_bits(plan, &one) < cost_of_bits(plan, box))
+      return i;
+  }
+  return -1;
+}
+
 static bool is_empty_box(const tesela__box *box) {
   for (int32_t i = 0; i < box->n_loops; i++)
     if (box->loop[i].n <= 0) return true;
@@ -102,20 +153,6 @@ static void add_column(tesela__job *job) {
   job->b = 0;
 }
 
-/* Find padding after rows of bits, which tiles in buffers write, too: rows and padding that are short against these. */
-static void find_bits_padding(tesela__job *job) {
-  enum { MOST = TESELA__BITS_ELEMENTS / 4 };
-  tesela__bits_fit fit;
-  uint64_t loops;
-  tesela__bits_fit_tile(&fit, job, TESELA__BITS_ELEMENTS);
-  if (job->conversion || job->src_bits != job->dst_bits || fit.blocks) return;
-  const int64_t row = tesela__bits_row(job->box, job->dst_bits, &loops) / job->dst_bits;
-  const int64_t padding = tesela__padding_behind(job, loops, row * job->dst_bits) / job->dst_bits;
-  if (padding == 0 || row + padding > MOST) return;
-  job->row = row;
-  job->padding = padding;
-}
-
 /* The loops within dense runs of `row` bytes of dst. */
 static uint64_t loops_of_run(const tesela__box *box, int64_t row) {
   uint64_t loops = 0;
@@ -139,6 +176,14 @@ static void find_run_padding(tesela__job *job) {
   job->padding = padding;
 }
 
+/* The same for blocks of bits, whose padding is packed rows. */
+static tesela_status take_tail_of_blocks(tesela__job *job, tesela_error *err) {
+  const int64_t row = job->box->loop[job->b].n / job->group;
+  if (tesela__is_woven_bits(job) || row >= TESELA__LINE) return TESELA_OK;
+  if (padding_of_column(job, (uint64_t)1 << job->b, row) == 0) return TESELA_OK;
+  return tesela__take_padding(job, (uint64_t)1 << job->b, row, 1, TESELA__LINE, err);
+}
+
 /* Take the padding after the rows of the solver into job->tail, if it can write it. */
 static tesela_status take_tail_of(tesela__job *job, tesela_solver solver, tesela_error *err) {
   const tesela__box *box = job->box;
@@ -152,7 +197,8 @@ static tesela_status take_tail_of(tesela__job *job, tesela_solver solver, tesela
     const int64_t row = tesela__bits_row(box, job->dst_bits, &loops);
     return tesela__take_bits(job, loops, row, err);
   }
-  if (job->bitwise || job->group > 1) return TESELA_OK;
+  if (job->bitwise) return TESELA_OK;
+  if (job->group > 1) return solver == TESELA_SOLVER_BITS ? take_tail_of_blocks(job, err) : TESELA_OK;
   if (solver == TESELA_SOLVER_TRANSPOSE) {
     int64_t row = box->loop[job->b].n * job->wd;
     if (padding_of_column(job, one << job->b, row) == 0) return TESELA_OK;
@@ -200,6 +246,18 @@ static tesela_status split_blocks(tesela__job *job, tesela_error *err) {
   return status;
 }
 
+static tesela_status add_phases(tesela_plan *plan, const tesela__box *box, int32_t i, uint64_t *random,
+                                tesela_error *err) {
+  const int64_t n = box->loop[i].n, phases = phases_of(&box->loop[i]);
+  tesela_status status = tesela__split_fills(plan, box->loop[i].ds, phases, err);
+  for (int64_t k = 0; k < n && k < phases && status == TESELA_OK; k++) {
+    tesela__box one = *box;
+    tesela__box_phase(&one, i, k, phases);
+    status = tesela__add_piece(plan, &one, false, random, err);
+  }
+  return status;
+}
+
 tesela_status tesela__add_piece(tesela_plan *plan, tesela__box *box, bool fill, uint64_t *random,
                                 tesela_error *err) {
   tesela__box rest;
@@ -213,6 +271,8 @@ tesela_status tesela__add_piece(tesela_plan *plan, tesela__box *box, bool fill, 
     tesela_status status = has_rest ? tesela__add_piece(plan, &rest, false, random, err) : TESELA_OK;
     if (status != TESELA_OK) return status;
   }
+  const int32_t phased = fill ? -1 : find_phases(plan, box, random);
+  if (phased >= 0) return add_phases(plan, box, phased, random, err);
   tesela__job job = {.plan = plan, .box = box, .fill = fill, .random = random};
   tesela__set_units(&job);
   if (fill) return tesela__piece_build(&job, TESELA_SOLVER_ROWS, err);

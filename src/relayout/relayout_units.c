@@ -39,6 +39,17 @@ static void widen(tesela__job *job) {
   }
 }
 
+/* Go along src where a loop goes back there in steps of an element: then it goes back in dst, where offsets may be of any sign. */
+static void turn_back(tesela__job *job) {
+  for (int32_t i = 0; i < job->box->n_loops && !job->fill && job->ws > 0; i++) {
+    tesela__loop *l = &job->box->loop[i];
+    if (l->ss != -job->ws || l->ds <= job->wd) continue;
+    job->box->src += (l->n - 1) * l->ss;
+    job->box->dst += (l->n - 1) * l->ds;
+    *l = (tesela__loop){l->n, -l->ss, -l->ds};
+  }
+}
+
 static void find_loops(tesela__job *job) {
   tesela__box *box = job->box;
   job->shared = tesela__find_loop(box, job->fill ? 0 : job->ws, job->wd);
@@ -157,6 +168,7 @@ void tesela__set_units_of_bytes(tesela__job *job) {
   job->wd /= 8;
   job->bitwise = false;
   widen(job);
+  turn_back(job);
   find_loops(job);
   take_block(job);
   take_near(job);

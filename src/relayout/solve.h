@@ -53,6 +53,9 @@ bool tesela__is_bytewise(const tesela__box *box, int32_t i, int32_t j);
 /* Keep a box of padding (in bits) until the pieces of elements are made. padding.c. TESELA_E_MEMORY. */
 tesela_status tesela__keep_fill(tesela_plan *plan, const tesela__box *box, tesela_error *err);
 
+/* Divide boxes that are kept and have a loop of this step in dst into the phases of that. TESELA_E_MEMORY. */
+tesela_status tesela__split_fills(tesela_plan *plan, int64_t ds, int64_t phases, tesela_error *err);
+
 /* Rows of a job consist of the loops in `row_loops` (bit i: loop i of the box) and have `row` bytes (bits, if the job is bitwise). Is there
  * padding directly after each of them? Its bytes (bits), or 0. */
 int64_t tesela__padding_behind(const tesela__job *job, uint64_t row_loops, int64_t row);

@@ -36,10 +36,36 @@ void tesela__fill_row(unsigned char *dst, int64_t n, const unsigned char *patter
     memcpy(dst + done, dst, (size_t)tesela__min(done, n - done));
 }
 
+/* Fill rows of n bytes, a line or more: their whole lines past the cache. */
+static void fill_past_cache(const tesela__worker *w, unsigned char *dst, const int64_t *off, int64_t rows,
+                            int64_t n) {
+  enum { LINES = 16 };
+  unsigned char values[(LINES + 1) * TESELA__LINE];
+  for (int64_t i = 0; i < (int64_t)sizeof values; i += TESELA__LINE)
+    memcpy(values + i, w->plan->fill_pattern, TESELA__LINE);
+  for (int64_t r = 0; r < rows; r++) {
+    unsigned char *to = dst + off[r];
+    const int64_t head = (int64_t)(-(uintptr_t)to % TESELA__LINE);
+    int64_t left = n - head;
+    memcpy(to, values, (size_t)head);
+    for (to += head; left >= TESELA__LINE;) {
+      const int64_t lines = tesela__min(LINES, left / TESELA__LINE);
+      w->piece->stream_fn(to, values + head, lines);
+      to += lines * TESELA__LINE;
+      left -= lines * TESELA__LINE;
+    }
+    memcpy(to, values + head, (size_t)left);
+  }
+}
+
 static void tile_fill(const tesela__worker *w, const tesela__tile *tile) {
+  enum { LONG = 1024 }; /* shorter ones that share lines with others are slower past the cache */
   const int64_t *db = &w->plan->table[w->piece->db];
-  for (int64_t b = 0; b < tile->nb; b++)
-    tesela__fill_row(tile->dst + db[b], tile->run, w->plan->fill_pattern);
+  if (w->store == TESELA__STORE_STREAM && tile->run >= (w->piece->lines ? TESELA__LINE : LONG))
+    fill_past_cache(w, tile->dst, db, tile->nb, tile->run);
+  else
+    for (int64_t b = 0; b < tile->nb; b++)
+      tesela__fill_row(tile->dst + db[b], tile->run, w->plan->fill_pattern);
 }
 
 /* ---- bits -------------------------------------------------------------------------------------------------- */
@@ -315,7 +341,7 @@ static void pack_rows(tesela__worker *w, const tesela__tile *tile) {
   for (int64_t b = 0; b < tile->nb; b += m) {
     unsigned char *row = w->pack + b * piece->pack_pitch;
     if (sb[b] == TESELA__PADDING)
-      tesela__fill_row(row, tile->na * piece->width, w->plan->fill_pattern);
+      tesela__fill_row(row, m * piece->pack_pitch, w->plan->fill_pattern);
     else if (piece->rows_fn)
       piece->rows_fn(
           &(tesela__rows){

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_relayout_window.c - plans that are run window by window give what the oracle says, and a window writes nothing outside itself.
+ * test_relayout_window.c - plans that are run window by window give what the oracle says, and a window writes nothing outside itself; so
+ * do runs whose pieces write one window after the other, with every fill, width, instruction set and 1 to 4 threads.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -114,11 +115,74 @@ static void tiles_are_cut_where_their_rows_end(void **state) {
   tesela_plan_destroy(plan);
 }
 
+/* Copies of several pieces that share lines: parts of tiles, padding within lines, rows that are not whole bytes. */
+static const struct {
+  int32_t rank;
+  int64_t shape[4];
+  const char *dst, *src;
+} shared[] = {
+    {2, {197, 11}, "0 1", "0/64 1/4 0 1"},
+    {3, {3, 70, 146}, "0 1 2", "0 1/64 2/64 1 2"},
+    {3, {5, 75, 7}, "0 1/32 2/8 1 2", "0 1 2"},
+    {4, {3, 5, 14, 19}, "0 1 2/4 3/4 2 3", "0 1 2 3"},
+    {3, {3, 2, 300}, "0 1/8 2/128 1/4 2 1", "0 1 2"},
+    {3, {40, 37, 30}, "0 1/32 2/32 1 2", "1 2 0"},
+    {3, {9, 61, 17}, "0 1 2", "0 1/8 2/16 1 2"},
+    {3, {11, 31, 9}, "0 1 2", "0 1/8 2/8 1 2"},
+    {2, {61, 300}, "1/4 0/16 1 0", "0@300 1@-1 +299"},
+};
+
+static bool is_run_by_windows(const pair *p, const trial *t) {
+  tesela_plan_options options = t->options;
+  tesela_plan *plan;
+  options.fill = p->fill;
+  memcpy(options.fill_value, p->fill_value, sizeof p->fill_value);
+  if (tesela_plan_create(&plan, &p->dst, &p->src, &options, NULL) != TESELA_OK) return false;
+  const bool windows = plan->window > 0 && plan->info.dst_bytes > plan->window;
+  tesela_plan_destroy(plan);
+  return windows;
+}
+
+static void pieces_write_windows(void **state) {
+  static const int32_t widths[] = {1, 2, 4, 8, 16, 32, 64, 128};
+  static const tesela_fill fills[] = {TESELA_FILL_ZERO, TESELA_FILL_VALUE, TESELA_FILL_LEAVE};
+  (void)state;
+  uint64_t seed = first_seed() + 2;
+  for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++) {
+    int windows = 0;
+    for (int k = 0; k < (slow_run() ? 8 : 96); k++) {
+      pair p = {.fill = fills[k / 8 % 3]};
+      char reason[REASON], text[PAIR_TEXT], how[PAIR_TEXT];
+      bench b;
+      trial t;
+      for (size_t n = 0; n < sizeof p.fill_value; n++) p.fill_value[n] = (uint8_t)(0x53 + 11 * n);
+      assert_true(layout_of_digits(&p.dst, TESELA_DTYPE_NONE, widths[k % 8], shared[i].rank, shared[i].shape,
+                                   shared[i].dst));
+      assert_true(layout_of_digits(&p.src, TESELA_DTYPE_NONE, widths[k % 8], shared[i].rank, shared[i].shape,
+                                   shared[i].src));
+      assert_true(make_bench(&b, &p, mixed(&seed)));
+      draw_trial(&seed, &t);
+      t.options.solver = TESELA_SOLVER_ANY;
+      t.options.shuffle = mixed(&seed) | 1;
+      windows += is_run_by_windows(&p, &t);
+      if (!run_bench(&b, &t, NULL, reason)) {
+        pair_text(&p, text);
+        trial_text(&t, how);
+        fail_msg("%s\n%s\n%s", text, how, reason);
+      }
+      free_bench(&b);
+    }
+    if (windows == 0 && !slow_run())
+      fail_msg("%s from %s: never run by windows", shared[i].dst, shared[i].src);
+  }
+}
+
 int main(void) {
   allocator = tesela__allocator(NULL);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(windows_are_what_the_oracle_says),
       cmocka_unit_test(tiles_are_cut_where_their_rows_end),
+      cmocka_unit_test(pieces_write_windows),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
