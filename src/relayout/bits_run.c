@@ -83,17 +83,91 @@ static void move_runs(bits_move *m, const int64_t *count, int32_t bits_of_unit, 
   if (k > 0) move_some(m, bits, bytes, k);
 }
 
+/* ---- rows of blocks ---------------------------------------------------------------------------------------- */
+
+/* Counts through loops of a side. */
+typedef struct side_walk {
+  const tesela__bits_loop *loop;
+  int32_t n_loops;
+  int64_t n[TESELA__BITS_LOOPS], at[TESELA__BITS_LOOPS], memory, buffer;
+} side_walk;
+
+static int64_t start_walk(side_walk *w, const tesela__bits_loop *loop, int32_t n_loops, const int64_t *count) {
+  int64_t all = 1;
+  w->loop = loop;
+  w->n_loops = n_loops;
+  w->memory = w->buffer = 0;
+  for (int32_t i = 0; i < n_loops; i++) {
+    w->at[i] = 0;
+    w->n[i] = loop[i].cut < 0 ? loop[i].n : count[loop[i].cut];
+    all *= w->n[i];
+  }
+  return all;
+}
+
+static void next_value(side_walk *w) {
+  for (int32_t i = 0; i < w->n_loops; i++) {
+    w->memory += w->loop[i].memory;
+    w->buffer += w->loop[i].buffer;
+    if (++w->at[i] < w->n[i]) return;
+    w->at[i] = 0;
+    w->memory -= w->n[i] * w->loop[i].memory;
+    w->buffer -= w->n[i] * w->loop[i].buffer;
+  }
+}
+
+/* Move all rows of src, as many at a time as share bytes of dst, to the first buffer. Rows that do not begin at bytes are copied first, to
+ * `rows`. The last ones stand for those that fill the last byte. */
+static void move_kinds(const bits_move *m, const tesela__bits_tile *tile, const int64_t *count, int64_t memory,
+                       unsigned char *rows) {
+  const tesela__bits_side *side = m->side;
+  const int32_t kinds = tile->kinds;
+  const int64_t n = side->unit * (side->run.cut < 0 ? side->run.n : count[side->run.cut]), bytes = (n + 7) / 8;
+  const tesela__rows copy = {.n = n, .k = 1};
+  const int64_t groups = tile->rows / kinds;
+  side_walk plane, row;
+  int64_t bits[8], at[8], to[8];
+  for (int32_t i = 0; i < kinds; i++) to[i] = i * 8 * tile->line;
+  int64_t planes =
+      start_walk(&plane, side->loop + tile->row_loops, side->n_loops - tile->row_loops, count);
+  for (; planes > 0; planes--, next_value(&plane)) {
+    unsigned char *out = m->to + plane.buffer / 8;
+    int64_t left = start_walk(&row, side->loop, tile->row_loops, count);
+    for (; left > 0; out += tile->line) {
+      int64_t low = 0;
+      for (int32_t i = 0; i < kinds; i++) {
+        bits[i] = memory + plane.memory + row.memory;
+        at[i] = bits[i] >> 3;
+        low |= bits[i];
+        if (left > 0) left--;
+        if (left > 0) next_value(&row);
+      }
+      if (m->next) prefetch_runs(m, m->next, bits, kinds);
+      if (low % 8) {
+        m->move(&copy, rows, to, m->from, bits, kinds);
+        for (int32_t i = 0; i < kinds; i++) at[i] = i * tile->line;
+      }
+      tile->bit_block(out, groups * tile->line, low % 8 ? rows : m->from, at, bytes);
+    }
+  }
+}
+
+/* ---- the tile ---------------------------------------------------------------------------------------------- */
+
 void tesela__bits_tile_run(tesela__worker *w, const tesela__tile *tile) {
   const tesela__bits_tile *bits = &w->plan->bits_tile[w->piece->bits_tile - 1];
   const int64_t count[3] = {tile->na, tile->nb, tile->run};
-  const int32_t unit = bits->inner.group > 1 ? 1 : w->piece->dst_bits;
+  const int32_t unit = bits->blocks ? 1 : w->piece->dst_bits;
   bits_move in = {&bits->in, bits->unpack, true, false, false, w->stage, tile->src, tile->next_src, 0, {0}};
   bits_move out = {&bits->out, bits->pack, false,   w->store == TESELA__STORE_STREAM,
                    false,      tile->dst,  w->pack, tile->next_dst,
                    0,          {0}};
   if (bits->padded > 0)
     memset(w->pack, w->plan->fill_pattern[0] & ((1 << w->piece->dst_bits) - 1), (size_t)bits->padded);
-  move_runs(&in, count, unit, tile->src_bit);
+  if (bits->kinds > 1)
+    move_kinds(&in, bits, count, tile->src_bit, w->carry);
+  else
+    move_runs(&in, count, unit, tile->src_bit);
   w->run_inner(w, &bits->inner, w->pack, w->stage);
   move_runs(&out, count, unit, tile->dst_bit);
 }

@@ -219,18 +219,20 @@ static tesela_status set_bits_tile(tesela__builder *b, tesela_error *err) {
   tesela__bits_set_tile(&b->bits, tile, &inner);
   const tesela__bits_fit *fit = &b->bits;
   const tesela__kernel *unpack, *pack;
-  tesela__job job = {.plan = plan, .box = &inner, .inner = true, .random = b->job->random, .group = 1};
+  tesela__job job = {
+      .plan = plan, .box = &inner, .inner = true, .random = b->job->random, .group = 1, .ws = 8, .wd = 8};
   if (fit->blocks) {
     unpack = pack = tesela__kernel_for(b->job, TESELA__K_COPY_BITS, 0, 0);
-    job.src_bits = job.dst_bits = job.ws = job.wd = fit->bits;
-    job.bitwise = true;
-    tesela__set_units_of_bits(&job);
   } else {
     unpack = tesela__kernel_for(b->job, TESELA__K_UNPACK, fit->bits, 0);
     pack = tesela__kernel_for(b->job, TESELA__K_PACK, fit->bits, 0);
-    job.ws = job.wd = 8;
-    tesela__set_units_of_bytes(&job);
   }
+  if (tile->kinds > 1) {
+    const tesela__kernel *block = tesela__kernel_for(b->job, TESELA__K_BIT_BLOCK, fit->bits, 0);
+    tile->bit_block = (tesela__bit_block_fn *)block->fn;
+    piece->isa |= block->isa;
+  }
+  tesela__set_units_of_bytes(&job);
   tile->unpack = (tesela__rows_fn *)unpack->fn;
   tile->pack = (tesela__rows_fn *)pack->fn;
   tile->in_run = fit->in;

@@ -13,7 +13,8 @@
  *   relayout_run.c       all pieces, in chunks on threads
  *   permute.c            blocks of a few lines whose bytes are all moved alike
  *   permute_bits.c       the rounds of such blocks of elements below 8 bits
- *   bits_tile.c          tiles of elements below 8 bits in buffers; bits_fit.c: which ones; bits_run.c: one such tile
+ *   bits_tile.c          tiles of elements below 8 bits in buffers; bits_blocks.c: where they stay bits; bits_fit.c: which ones;
+ *                        bits_run.c: one such tile
  *   tile.c               one tile of a piece, directly or through a buffer for rows that are not line-aligned
  *   window.c             dst in windows, each copied in a buffer of its own
  *   part.c               parts of both sides in buffers of their own (part.h); part_side.c: one side
@@ -257,7 +258,7 @@ typedef struct tesela__piece {
 } tesela__piece;
 
 /* One side of a tile of elements below 8 bits: loops with their steps in memory, in bits, and in the buffer: in
- * bytes, one for each element; or in bits, if the tile is of blocks, whose rows begin at bytes. */
+ * bytes, one for each element; or in bits, if the tile is of blocks. */
 enum { TESELA__BITS_LOOPS = 20, TESELA__BITS_ELEMENTS = 32 << 10 /* of a tile, most */ };
 typedef struct tesela__bits_loop {
   int64_t n, memory, buffer;
@@ -277,6 +278,10 @@ typedef struct tesela__bits_tile {
   int64_t padded;          /* elements of the buffer of dst, if it has padding; or 0 */
   tesela__bits_side in, out;
   tesela__rows_fn *unpack, *pack; /* of blocks: both copy bits */
+  bool blocks;                    /* elements stay bits: sides and runs count bits */
+  tesela__bit_block_fn *bit_block; /* of blocks of elements below a byte: `kinds` rows become rows of as many kinds */
+  int32_t kinds, row_loops;       /* the first loops of `in` are these rows, `rows` with those that fill the last byte */
+  int64_t rows, line;             /* line: bytes from one row of a kind to the next */
   tesela__piece inner;            /* from the buffer of src to that of dst */
 } tesela__bits_tile;
 
