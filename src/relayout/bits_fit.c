@@ -250,7 +250,7 @@ static bool fit_blocks(tesela__bits_fit *fit) {
                 b = continuing_loop(fit->box, false, fit->one, fit->bits);
   if (fit->bits >= 8 || (a >= 0 && b >= 0 && a != b)) {
     fit->blocks = true;
-    fit->most = fit->most * 8 / fit->bits;
+    fit->most = fit->most * (TESELA__BITS_BYTES / TESELA__BITS_ELEMENTS) * 8 / fit->bits;
     grow(fit);
     even_out(fit);
     if (!is_poor_block(fit)) return true;

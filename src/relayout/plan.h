@@ -259,7 +259,15 @@ typedef struct tesela__piece {
 
 /* One side of a tile of elements below 8 bits: loops with their steps in memory, in bits, and in the buffer: in
  * bytes, one for each element; or in bits, if the tile is of blocks. */
-enum { TESELA__BITS_LOOPS = 20, TESELA__BITS_ELEMENTS = 32 << 10 /* of a tile, most */ };
+#ifndef BLOCK_TIMES
+#define BLOCK_TIMES 4
+#endif
+enum {
+  TESELA__BITS_LOOPS = 20,
+  TESELA__BITS_ELEMENTS = 32 << 10, /* of a tile, most, if each becomes a byte */
+  TESELA__BITS_BYTES = 32 * BLOCK_TIMES << 10, /* of a tile of blocks, most */
+  TESELA__BITS_STAGE = TESELA__BITS_BYTES + (8 << 10), /* bytes of each of the two buffers of such tiles */
+};
 typedef struct tesela__bits_loop {
   int64_t n, memory, buffer;
   int32_t cut; /* the number of the cut loop that it is: its last tile is shorter; or -1 */
@@ -272,6 +280,15 @@ typedef struct tesela__bits_side {
   int32_t n_loops;
   tesela__bits_loop loop[TESELA__BITS_LOOPS];
 } tesela__bits_side;
+
+/* Are the runs of a side in few sets of L2? Then each is prefetched shortly before it is moved. */
+static inline bool tesela__bits_runs_meet(const tesela__bits_side *side) {
+  enum { WAY = 128 << 10, FEW = 4 }; /* bytes of one way; of eight */
+  int64_t apart = WAY;
+  if (side->n_loops == 0) return false;
+  while (apart > 1 && side->loop[0].memory % (8 * apart)) apart /= 2;
+  return side->loop[0].n * apart > FEW * WAY;
+}
 
 typedef struct tesela__bits_tile {
   int64_t in_run, out_run; /* elements of full runs */
