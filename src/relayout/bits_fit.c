@@ -12,7 +12,11 @@
  */
 #include "relayout/solve.h"
 
-enum { ENOUGH_ELEMENTS = 8192 }; /* of a tile, so that its own costs are small against theirs */
+enum {
+  ENOUGH_ELEMENTS = 8192, /* of a tile, so that its own costs are small against theirs */
+  LITTLE = 4,
+  LONG = 1024
+};
 
 /* ---- runs -------------------------------------------------------------------------------------------------- */
 
@@ -123,7 +127,8 @@ static bool lengthen(tesela__bits_fit *fit, int32_t i, const tesela__bits_run *i
   else if (fit->blocks && i == out->next && !plane)
     fit->of[1] |= bit;
   const int64_t n = fit->box->loop[i].n, room = fit->most / (room_of(fit) / fit->chunk[i]);
-  if (take(fit, i, tesela__min(n, 2 * fit->chunk[i])) || take(fit, i, tesela__min(n, room))) return true;
+  const int64_t much = fit->blocks && fit->chunk[i] * fit->bits >= LONG ? LITTLE : 2; /* then a little more is all of it */
+  if (take(fit, i, n <= much * fit->chunk[i] ? n : 2 * fit->chunk[i]) || take(fit, i, tesela__min(n, room))) return true;
   fit->of[0] = before[0];
   fit->of[1] = before[1];
   return false;

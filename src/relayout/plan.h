@@ -259,13 +259,10 @@ typedef struct tesela__piece {
 
 /* One side of a tile of elements below 8 bits: loops with their steps in memory, in bits, and in the buffer: in
  * bytes, one for each element; or in bits, if the tile is of blocks. */
-#ifndef BLOCK_TIMES
-#define BLOCK_TIMES 4
-#endif
 enum {
   TESELA__BITS_LOOPS = 20,
   TESELA__BITS_ELEMENTS = 32 << 10, /* of a tile, most, if each becomes a byte */
-  TESELA__BITS_BYTES = 32 * BLOCK_TIMES << 10, /* of a tile of blocks, most */
+  TESELA__BITS_BYTES = 128 << 10,                      /* of a tile of blocks, most */
   TESELA__BITS_STAGE = TESELA__BITS_BYTES + (8 << 10), /* bytes of each of the two buffers of such tiles */
 };
 typedef struct tesela__bits_loop {
