@@ -9,6 +9,8 @@
  *   1 bit, rows of 512, 40 of them      the first buffer has rows g of kind j: bits 8*g to 8*g + 7 of the columns 8*c + j, as byte c
  *   bytes of the second one             column 8*c + j begins at byte 5 * (8*c + j), where row g of kind j has byte g
  *
+ * Where the run of src is short, rows are moved as they are, and become kinds at last: rows 8*g + k are byte g of row k of the second buffer.
+ *
  * The second buffer has all loops in the order of dst, where the loops of the run of src can be divided into kinds and bytes; so the runs
  * that go to dst may be longer than its run.
  */
@@ -22,7 +24,9 @@ typedef struct block_tile {
   int64_t cols, rows;      /* elements of the runs of src and dst, padded */
   int64_t line;            /* bytes from one row to the next in the first buffer */
   uint64_t along;          /* loops that continue the rows there, as in src */
+  bool late;               /* rows become kinds in the second buffer */
   bool flat;               /* columns are at equal distances in the second buffer */
+  int64_t kind;            /* bytes of a kind in the second buffer, if late */
   int64_t column;          /* bytes from one column to the next, if flat */
   int64_t a[TESELA__MAX_LOOPS], b[TESELA__MAX_LOOPS];
 } block_tile;
@@ -83,7 +87,23 @@ static bool can_divide(const block_tile *t) {
   return left == 1;
 }
 
-/* The second buffer: the run of dst, the other loops in the order of dst. */
+/* Is the run of src too short for rows that become kinds at once, and can its columns be divided? The last tile has all of them. */
+static bool is_late(const block_tile *t) {
+  enum { SHORT = 8 };
+  if (t->kinds == 1 || t->line >= SHORT || t->cols != t->in.elements || !can_divide(t)) return false;
+  for (int32_t k = 0; k < t->in.n; k++)
+    if (t->fit->chunk[t->in.loop[k]] < t->fit->box->loop[t->in.loop[k]].n) return false;
+  return true;
+}
+
+/* Columns of the loop number k of the run of src that share a byte. */
+static int64_t kinds_of(const block_tile *t, int32_t k) {
+  int64_t left = t->kinds;
+  for (int32_t i = 0; i < k; i++) left = tesela__max(1, left / t->fit->chunk[t->in.loop[i]]);
+  return tesela__min(left, t->fit->chunk[t->in.loop[k]]);
+}
+
+/* The second buffer: the run of dst, the other loops in the order of dst. If late, one value of each kind. */
 static void place_dst(block_tile *t) {
   const tesela__bits_fit *fit = t->fit;
   uint64_t seen = 0;
@@ -94,6 +114,8 @@ static void place_dst(block_tile *t) {
     t->b[i] = bytes;
     if (!t->flat || !(fit->of[0] >> i & 1)) {
       bytes *= fit->chunk[i];
+      for (int32_t k = 0; k < t->in.n && t->late; k++)
+        if (t->in.loop[k] == i) bytes /= kinds_of(t, k);
       continue;
     }
     t->column = bytes;
@@ -101,6 +123,7 @@ static void place_dst(block_tile *t) {
     seen |= fit->of[0];
     bytes *= t->cols;
   }
+  t->kind = bytes;
 }
 
 /* ---- the sides --------------------------------------------------------------------------------------------- */
@@ -142,25 +165,36 @@ static void set_src_side(const block_tile *t, tesela__bits_tile *tile) {
     add_in_order(side, 0, tesela__bits_loop_of(fit, __builtin_ctzll(left), true, 8 * t->a[__builtin_ctzll(left)]));
   join_runs(side);
   for (int32_t k = 0; k < t->out.n; k++) {
-    const int64_t at = t->kinds > 1 ? t->out.unit[k] : 8 * t->out.unit[k] * t->line;
+    const bool rows = t->kinds > 1 && !t->late;
+    const int64_t at = rows ? t->out.unit[k] : 8 * t->out.unit[k] * t->line;
     const tesela__bits_loop loop = tesela__bits_loop_of(fit, t->out.loop[k], true, at);
-    if (t->kinds > 1)
+    if (rows)
       side->loop[side->n_loops++] = loop;
     else
       add_in_order(side, 0, loop);
   }
-  tile->row_loops = t->kinds > 1 ? side->n_loops : 0;
+  tile->row_loops = t->kinds > 1 && !t->late ? side->n_loops : 0;
   for (int32_t i = 0; i < fit->box->n_loops; i++)
     if (is_plane(fit, i) && !(t->along >> i & 1))
       add_in_order(side, tile->row_loops, tesela__bits_loop_of(fit, i, true, 8 * t->a[i]));
-  if (t->kinds == 1) join_runs(side);
+  if (tile->row_loops == 0) join_runs(side);
 }
 
 static void set_dst_side(const block_tile *t, tesela__bits_side *side) {
   start_side(t, &t->out, false, side);
   for (int32_t i = 0; i < t->fit->box->n_loops; i++)
-    if (is_plane(t->fit, i) || (t->fit->chunk[i] > 1 && t->fit->of[0] >> i & 1))
-      add_in_order(side, 0, tesela__bits_loop_of(t->fit, i, false, 8 * t->b[i]));
+    if (is_plane(t->fit, i)) add_in_order(side, 0, tesela__bits_loop_of(t->fit, i, false, 8 * t->b[i]));
+  int64_t kind = t->kind;
+  for (int32_t k = 0; k < t->in.n; k++) {
+    const int32_t i = t->in.loop[k];
+    tesela__bits_loop loop = tesela__bits_loop_of(t->fit, i, false, 8 * t->b[i]);
+    const int64_t kinds = t->late ? kinds_of(t, k) : 1;
+    if (kinds > 1) add_in_order(side, 0, (tesela__bits_loop){kinds, loop.memory, 8 * kind, -1});
+    kind *= kinds;
+    loop.n /= kinds;
+    loop.memory *= kinds;
+    if (loop.n > 1) add_in_order(side, 0, loop);
+  }
   join_runs(side);
 }
 
@@ -184,7 +218,18 @@ static void add_columns(tesela__box *box, columns *c, int64_t n, int64_t to) {
   c->byte *= n / kinds;
 }
 
-static void set_bytes(const block_tile *t, tesela__box *box) {
+static void set_late_bytes(const block_tile *t, tesela__box *box) {
+  int64_t byte = 1;
+  add_bytes(box, t->kinds, t->line, t->kind);
+  add_bytes(box, t->rows / t->kinds, t->kinds * t->line, 1);
+  for (int32_t k = 0; k < t->in.n; k++) {
+    const int64_t n = t->fit->chunk[t->in.loop[k]] / kinds_of(t, k);
+    add_bytes(box, n, byte, t->b[t->in.loop[k]]);
+    byte *= n;
+  }
+}
+
+static void set_early_bytes(const block_tile *t, tesela__box *box) {
   const int64_t bytes = t->fit->bits < 8 ? 1 : t->fit->bits / 8, groups = t->rows / t->kinds;
   columns c = {t->kinds, groups * t->line, bytes};
   add_bytes(box, bytes, 1, 1);
@@ -192,6 +237,13 @@ static void set_bytes(const block_tile *t, tesela__box *box) {
   if (t->flat) add_columns(box, &c, t->cols, t->column);
   for (int32_t k = 0; k < t->in.n && !t->flat; k++)
     add_columns(box, &c, t->fit->chunk[t->in.loop[k]], t->b[t->in.loop[k]]);
+}
+
+static void set_bytes(const block_tile *t, tesela__box *box) {
+  if (t->late)
+    set_late_bytes(t, box);
+  else
+    set_early_bytes(t, box);
   for (int32_t i = 0; i < t->fit->box->n_loops; i++)
     if (is_plane(t->fit, i)) add_bytes(box, t->fit->chunk[i], t->a[i], t->b[i]);
   tesela__box_simplify(box);
@@ -204,6 +256,7 @@ void tesela__bits_set_blocks(const tesela__bits_fit *fit, tesela__bits_tile *til
   t.cols = tesela__bits_whole(fit, t.in.elements);
   t.rows = tesela__bits_whole(fit, t.out.elements);
   place_src(&t);
+  t.late = is_late(&t);
   place_dst(&t);
   set_src_side(&t, tile);
   set_dst_side(&t, &tile->out);
@@ -212,4 +265,5 @@ void tesela__bits_set_blocks(const tesela__bits_fit *fit, tesela__bits_tile *til
   tile->kinds = (int32_t)t.kinds;
   tile->rows = t.rows;
   tile->line = t.line;
+  if (t.late) tile->kind_bytes = t.kind;
 }

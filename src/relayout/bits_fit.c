@@ -243,7 +243,7 @@ static bool is_poor_block(tesela__bits_fit *fit) {
   tesela__box box;
   tesela__bits_set_tile(fit, &tile, &box);
   if (tile.in.n_loops > TESELA__BITS_LOOPS || 3 * room_of(fit) > 4 * elements_of(fit)) return true;
-  return tile.kinds > 1 && tile.in.unit * tile.in.run.n < LEAST_ROW;
+  return tile.kinds > 1 && !tile.kind_bytes && tile.in.unit * tile.in.run.n < LEAST_ROW;
 }
 
 /* Runs of different loops make blocks. */

@@ -194,12 +194,18 @@ void tesela__bits_tile_run(tesela__worker *w, const tesela__tile *tile) {
   if (bits->padded > 0)
     memset(w->pack, w->plan->fill_pattern[0] & ((1 << w->piece->dst_bits) - 1), (size_t)bits->padded);
   share_prefetch(&w->prefetch, 3, runs / (bits->kinds > 1 ? bits->kinds : 8));
-  if (bits->kinds > 1)
+  if (bits->kinds > 1 && !bits->kind_bytes)
     move_kinds(&in, bits, count, tile->src_bit, w->pack);
   else
     move_runs(&in, count, unit, tile->src_bit);
   share_prefetch(&w->prefetch, 2, bits->inner.bytes / (bits->inner.transpose_fn ? 4096 : 1024));
   w->run_inner(w, &bits->inner, w->pack, w->stage);
+  if (bits->kind_bytes) {
+    int64_t row[8];
+    for (int32_t i = 0; i < bits->kinds; i++) row[i] = i * bits->kind_bytes;
+    bits->bit_block(w->stage, bits->kind_bytes, w->pack, row, bits->kind_bytes);
+    out.from = w->stage;
+  }
   share_prefetch(&w->prefetch, 1, runs_of(&bits->out) / 8);
   move_runs(&out, count, unit, tile->dst_bit);
 }

@@ -296,6 +296,7 @@ typedef struct tesela__bits_tile {
   tesela__bit_block_fn *bit_block; /* of blocks of elements below a byte: `kinds` rows become rows of as many kinds */
   int32_t kinds, row_loops;       /* the first loops of `in` are these rows, `rows` with those that fill the last byte */
   int64_t rows, line;             /* line: bytes from one row of a kind to the next */
+  int64_t kind_bytes;             /* not 0: they become kinds at last, `kinds` rows of so many bytes */
   tesela__piece inner;            /* from the buffer of src to that of dst */
 } tesela__bits_tile;
 
