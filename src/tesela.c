@@ -408,6 +408,7 @@
 #include "records/record_shape.c"
 #include "records/records.c"
 #include "records/wire.c"
+#include "relayout/bits_blocks.c"
 #include "relayout/bits_fit.c"
 #include "relayout/bits_run.c"
 #include "relayout/bits_tile.c"

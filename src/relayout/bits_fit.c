@@ -12,7 +12,11 @@
  */
 #include "relayout/solve.h"
 
-enum { ENOUGH_ELEMENTS = 8192 }; /* of a tile, so that its own costs are small against theirs */
+enum {
+  ENOUGH_ELEMENTS = 8192, /* of a tile, so that its own costs are small against theirs */
+  LITTLE = 4,
+  LONG = 1024
+};
 
 /* ---- runs -------------------------------------------------------------------------------------------------- */
 
@@ -41,7 +45,7 @@ static int32_t near_loop(const tesela__box *box, uint64_t seen, int64_t step) {
 }
 
 void tesela__bits_find_run(const tesela__bits_fit *fit, bool src, tesela__bits_run *run) {
-  uint64_t seen = fit->of[src ? 1 : 0]; /* of blocks: the loops of the other side's run */
+  uint64_t seen = fit->one | fit->of[src ? 1 : 0]; /* of blocks: and the loops of the other side's run */
   int64_t step = 1, between = 0;
   run->n = 0;
   run->elements = 1;
@@ -79,11 +83,17 @@ int64_t tesela__bits_row(const tesela__box *box, int32_t bits, uint64_t *loops) 
 
 /* ---- growth ------------------------------------------------------------------------------------------------ */
 
+static int64_t elements_of(const tesela__bits_fit *fit) {
+  int64_t elements = 1;
+  for (int32_t i = 0; i < fit->box->n_loops; i++)
+    if (!(fit->one >> i & 1)) elements *= fit->chunk[i];
+  return elements;
+}
+
 /* Elements of the tile in a buffer: rows of blocks end at bytes. */
 static int64_t room_of(const tesela__bits_fit *fit) {
   tesela__bits_run in, out;
-  int64_t elements = 1;
-  for (int32_t i = 0; i < fit->box->n_loops; i++) elements *= fit->chunk[i];
+  const int64_t elements = elements_of(fit);
   if (!fit->blocks) return elements;
   tesela__bits_find_run(fit, true, &in);
   tesela__bits_find_run(fit, false, &out);
@@ -101,18 +111,26 @@ static bool take(tesela__bits_fit *fit, int32_t i, int64_t chunk) {
   return false;
 }
 
+static bool is_whole(const tesela__bits_fit *fit, const tesela__bits_run *run) {
+  return run->elements * fit->bits % 8 == 0;
+}
+
 /* Double the part of a loop that is in the tile, or take all of it, or as much as fits; false if it cannot grow. Of blocks it joins the run
- * that it continues. */
+ * that it continues; if both, none where these are whole bytes. */
 static bool lengthen(tesela__bits_fit *fit, int32_t i, const tesela__bits_run *in,
                      const tesela__bits_run *out) {
   if (i < 0) return false;
   const uint64_t before[2] = {fit->of[0], fit->of[1]}, bit = (uint64_t)1 << i;
-  if (fit->blocks && i == in->next)
+  const bool plane = in->next == out->next && is_whole(fit, in) && is_whole(fit, out);
+  if (fit->blocks && i == in->next && !plane)
     fit->of[0] |= bit;
-  else if (fit->blocks && i == out->next)
+  else if (fit->blocks && i == out->next && !plane)
     fit->of[1] |= bit;
   const int64_t n = fit->box->loop[i].n, room = fit->most / (room_of(fit) / fit->chunk[i]);
-  if (take(fit, i, tesela__min(n, 2 * fit->chunk[i])) || take(fit, i, tesela__min(n, room))) return true;
+  const int64_t much =
+      fit->blocks && fit->chunk[i] * fit->bits >= LONG ? LITTLE : 2; /* then a little more is all of it */
+  if (take(fit, i, n <= much * fit->chunk[i] ? n : 2 * fit->chunk[i]) || take(fit, i, tesela__min(n, room)))
+    return true;
   fit->of[0] = before[0];
   fit->of[1] = before[1];
   return false;
@@ -135,7 +153,7 @@ static int32_t any_loop(const tesela__bits_fit *fit) {
 /* The elements of a tile of blocks that are contiguous on a side, whichever run has their loops. *next: the loop that continues them,
  * or -1. */
 static int64_t contiguous(const tesela__bits_fit *fit, bool src, int32_t *next) {
-  uint64_t seen = 0;
+  uint64_t seen = fit->one;
   int64_t elements = 1;
   while ((*next = continuing_loop(fit->box, src, seen, elements * fit->bits)) >= 0) {
     elements *= fit->chunk[*next];
@@ -175,7 +193,7 @@ static void even_out(tesela__bits_fit *fit) {
   for (int32_t i = 0; i < fit->box->n_loops; i++) {
     const int64_t n = fit->box->loop[i].n, chunk = fit->chunk[i],
                   part = tesela__ceil_div(n, tesela__ceil_div(n, chunk));
-    int64_t line = fit->blocks ? 8 * TESELA__LINE / fit->bits : TESELA__LINE;
+    int64_t line = fit->blocks ? tesela__max(1, 8 * TESELA__LINE / fit->bits) : TESELA__LINE;
     for (int k = 0; k < 2 && fit->blocks; k++)
       if (run[k].n > 0 && run[k].loop[run[k].n - 1] == i)
         line = line % run[k].unit[run[k].n - 1] == 0 ? line / run[k].unit[run[k].n - 1] : 1;
@@ -207,51 +225,66 @@ static void begin_padded(tesela__bits_fit *fit) {
     if (row >> i & 1) fit->chunk[i] = fit->box->loop[i].n;
 }
 
-/* Bits of a row of blocks on a side, with those that follow it in memory and in the buffer. */
-static int64_t joined_bits(const tesela__bits_fit *fit, bool src) {
-  tesela__bits_run along, across;
-  tesela__bits_find_run(fit, src, &along);
-  tesela__bits_find_run(fit, !src, &across);
-  int64_t bits = along.elements * fit->bits;
-  if (bits % 8) return bits;
-  for (int32_t k = 0; k < along.n; k++)
-    if (fit->chunk[along.loop[k]] < fit->box->loop[along.loop[k]].n) return bits;
-  for (int32_t k = 0; k < across.n; k++) {
-    const tesela__loop *l = &fit->box->loop[across.loop[k]];
-    if ((src ? l->ss : l->ds) != bits) break;
-    bits *= fit->chunk[across.loop[k]];
-    if (fit->chunk[across.loop[k]] < l->n) break;
-  }
-  return bits;
+/* Elements that are contiguous on both sides, if they are a part of a byte or some bytes, move as one. False: not as a block. */
+static bool find_one(tesela__bits_fit *fit) {
+  enum { MOST_ONE = 4096 };
+  const int32_t i = tesela__find_loop(fit->box, fit->bits, fit->bits);
+  const int64_t bits = i < 0 ? fit->bits : fit->box->loop[i].n * fit->bits;
+  if (i < 0) return true;
+  if (bits > MOST_ONE || (bits % 8 && bits != 2 && bits != 4)) return false;
+  fit->one = (uint64_t)1 << i;
+  fit->chunk[i] = fit->box->loop[i].n;
+  fit->bits = (int32_t)bits;
+  return true;
 }
 
-/* Are rows of a side too short for blocks? Blocks of few elements are slow, unless their bytes are woven. */
-static bool has_short_rows(const tesela__bits_fit *fit, bool src) {
-  enum { LEAST_PART = 64, LEAST_ROW = 256, LEAST_BLOCK = 128, WOVEN = 8 };
-  tesela__bits_run run;
-  tesela__bits_find_run(fit, src, &run);
-  const int64_t n = run.elements, bits = n * fit->bits;
-  const bool woven = n <= WOVEN && (n & (n - 1)) == 0;
-  return (bits % 8 && bits < LEAST_PART) || joined_bits(fit, src) < LEAST_ROW ||
-         (!woven && n * 8 / fit->bits < LEAST_BLOCK);
+/* Are rows of a block too short, or is too much of it what fills their last bytes? */
+static bool is_poor_block(tesela__bits_fit *fit) {
+  enum { LEAST_ROW = 8 * 8 };
+  tesela__bits_tile tile;
+  tesela__box box;
+  tesela__bits_set_tile(fit, &tile, &box);
+  if (tile.in.n_loops > TESELA__BITS_LOOPS || 3 * room_of(fit) > 4 * elements_of(fit)) return true;
+  return tile.kinds > 1 && !tile.kind_bytes && tile.in.unit * tile.in.run.n < LEAST_ROW;
 }
 
 /* Runs of different loops make blocks. */
 static bool fit_blocks(tesela__bits_fit *fit) {
-  const int32_t a = continuing_loop(fit->box, true, 0, fit->bits),
-                b = continuing_loop(fit->box, false, 0, fit->bits);
-  if (a < 0 || b < 0 || a == b || fit->padding || fit->box->loop[a].ds == fit->bits) return false;
+  enum { SPARE_LOOPS = 8 };
   const tesela__bits_fit before = *fit;
-  fit->blocks = true;
-  fit->most = fit->most * 8 / fit->bits;
-  grow(fit);
-  if (!has_short_rows(fit, true) && !has_short_rows(fit, false)) return true;
+  if (fit->padding || fit->box->n_loops + SPARE_LOOPS > TESELA__MAX_LOOPS || !find_one(fit)) return false;
+  const int32_t a = continuing_loop(fit->box, true, fit->one, fit->bits),
+                b = continuing_loop(fit->box, false, fit->one, fit->bits);
+  if (fit->bits >= 8 || (a >= 0 && b >= 0 && a != b)) {
+    fit->blocks = true;
+    fit->most = fit->most * (TESELA__BITS_BYTES / TESELA__BITS_ELEMENTS) * 8 / fit->bits;
+    grow(fit);
+    even_out(fit);
+    if (!is_poor_block(fit)) return true;
+  }
   *fit = before;
   return false;
 }
 
-void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__job *job, int64_t most) {
+/* Set the elements that are contiguous on both sides, those of the plan. */
+static void set_contiguous(tesela__bits_fit *fit, int32_t bits) {
   tesela__bits_run run;
+  fit->elements = elements_of(fit);
+  tesela__bits_find_run(fit, true, &run);
+  fit->in = run.elements;
+  tesela__bits_find_run(fit, false, &run);
+  fit->out = run.elements;
+  if (!fit->blocks) return;
+  tesela__bits_tile tile;
+  tesela__box box;
+  int32_t next;
+  tesela__bits_set_tile(fit, &tile, &box);
+  fit->in = contiguous(fit, true, &next) * fit->bits / bits;
+  fit->out = tile.out.unit * tile.out.run.n / bits;
+  fit->elements = fit->elements * fit->bits / bits;
+}
+
+void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__job *job, int64_t most) {
   *fit = (tesela__bits_fit){
       .box = job->box, .bits = job->dst_bits, .most = most, .row = job->row, .padding = job->padding};
   for (int32_t i = 0; i < job->box->n_loops; i++) fit->chunk[i] = 1;
@@ -259,12 +292,7 @@ void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__job *job, int64_
     find_near(fit);
     if (fit->padding) begin_padded(fit);
     grow(fit);
+    even_out(fit);
   }
-  even_out(fit);
-  fit->elements = 1;
-  for (int32_t i = 0; i < job->box->n_loops; i++) fit->elements *= fit->chunk[i];
-  tesela__bits_find_run(fit, true, &run);
-  fit->in = fit->blocks ? joined_bits(fit, true) / fit->bits : run.elements;
-  tesela__bits_find_run(fit, false, &run);
-  fit->out = fit->blocks ? joined_bits(fit, false) / fit->bits : run.elements;
+  set_contiguous(fit, job->dst_bits);
 }

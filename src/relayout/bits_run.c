@@ -13,8 +13,9 @@ typedef struct bits_move {
   bool stream; /* past the cache */
   bool meet;   /* runs are in few sets of the caches, so that each is prefetched shortly before it is moved */
   unsigned char *to;
-  const unsigned char *from, *next; /* next: the memory of the next tile, to prefetch; or NULL */
+  const unsigned char *from, *next; /* next: of dst, the memory of the next tile, to prefetch; or NULL */
   int64_t bytes;                    /* of a run in memory */
+  tesela__prefetch *prefetch;       /* of runs of src */
   tesela__rows rows;
 } bits_move;
 
@@ -37,27 +38,28 @@ TESELA__INLINE void prefetch_runs(const bits_move *m, const unsigned char *memor
 }
 
 static int64_t move_some(const bits_move *m, const int64_t *bits, const int64_t *bytes, int64_t n) {
-  enum { NEAR_ROWS = 4 }; /* as in piece.c */
-  const int64_t step = m->meet ? NEAR_ROWS : n;
+  enum { NEAR_ROWS = 4, AT_ONCE = 8 }; /* NEAR_ROWS as in piece.c */
+  const int64_t step = m->meet ? NEAR_ROWS : AT_ONCE;
   if (!m->meet && m->next) prefetch_runs(m, m->next, bits, n);
   for (int64_t k = 0; k < n; k += step) {
     const int64_t now = tesela__min(step, n - k), then = tesela__min(step, n - k - now);
     if (m->meet) prefetch_runs(m, m->in ? m->from : m->to, bits + k + now, then);
     m->move(&m->rows, m->to, (m->in ? bytes : bits) + k, m->from, (m->in ? bits : bytes) + k, now);
+    tesela__prefetch_some(m->prefetch);
   }
   return 0;
 }
 
 /* Move all runs, the values of cut loops below `count`. `memory`: the first bit of the tile. */
 static void move_runs(bits_move *m, const int64_t *count, int32_t bits_of_unit, int64_t memory) {
-  enum { SOME = 64, PAGE = 4096, FEW = 8, LONG = 256 };
+  enum { SOME = 64, LONG = 256 };
   const tesela__bits_side *side = m->side;
   const tesela__bits_loop *run = &side->run;
   int64_t at[TESELA__BITS_LOOPS] = {0}, n[TESELA__BITS_LOOPS], buffer = 0, bits[SOME], bytes[SOME], k = 0;
   m->rows = (tesela__rows){.n = side->unit * (run->cut < 0 ? run->n : count[run->cut]) - side->less, .k = 1};
   m->bytes = m->rows.n * bits_of_unit / 8;
   m->rows.stream = m->stream = m->stream && m->bytes >= LONG;
-  m->meet = side->n_loops > 0 && side->loop[0].n > FEW && side->loop[0].memory % (8 * PAGE) == 0;
+  m->meet = tesela__bits_runs_meet(side);
   for (int32_t i = 0; i < side->n_loops; i++)
     n[i] = side->loop[i].cut < 0 ? side->loop[i].n : count[side->loop[i].cut];
   const tesela__bits_loop inner = side->n_loops ? side->loop[0] : (tesela__bits_loop){1, 0, 0, -1};
@@ -83,17 +85,132 @@ static void move_runs(bits_move *m, const int64_t *count, int32_t bits_of_unit, 
   if (k > 0) move_some(m, bits, bytes, k);
 }
 
+/* ---- rows of blocks ---------------------------------------------------------------------------------------- */
+
+/* Counts through loops of a side. */
+typedef struct side_walk {
+  const tesela__bits_loop *loop;
+  int32_t n_loops;
+  int64_t n[TESELA__BITS_LOOPS], at[TESELA__BITS_LOOPS], memory, buffer;
+} side_walk;
+
+static int64_t start_walk(side_walk *w, const tesela__bits_loop *loop, int32_t n_loops,
+                          const int64_t *count) {
+  int64_t all = 1;
+  w->loop = loop;
+  w->n_loops = n_loops;
+  w->memory = w->buffer = 0;
+  for (int32_t i = 0; i < n_loops; i++) {
+    w->at[i] = 0;
+    w->n[i] = loop[i].cut < 0 ? loop[i].n : count[loop[i].cut];
+    all *= w->n[i];
+  }
+  return all;
+}
+
+static void next_value(side_walk *w) {
+  for (int32_t i = 0; i < w->n_loops; i++) {
+    w->memory += w->loop[i].memory;
+    w->buffer += w->loop[i].buffer;
+    if (++w->at[i] < w->n[i]) return;
+    w->at[i] = 0;
+    w->memory -= w->n[i] * w->loop[i].memory;
+    w->buffer -= w->n[i] * w->loop[i].buffer;
+  }
+}
+
+/* Prefetch the next n rows. */
+static void prefetch_kinds(const bits_move *m, int64_t memory, side_walk row, int64_t n) {
+  int64_t bits[8];
+  for (int64_t i = 0; i < n; i++, next_value(&row)) bits[i] = memory + row.memory;
+  prefetch_runs(m, m->from, bits, n);
+}
+
+/* Move all rows of src, as many at a time as share bytes of dst, to the first buffer. Rows that do not begin at bytes are copied first, to
+ * `rows`. The last ones stand for those that fill the last byte. */
+static void move_kinds(bits_move *m, const tesela__bits_tile *tile, const int64_t *count, int64_t memory,
+                       unsigned char *rows) {
+  const tesela__bits_side *side = m->side;
+  const int32_t kinds = tile->kinds;
+  const int64_t n = side->unit * (side->run.cut < 0 ? side->run.n : count[side->run.cut]),
+                bytes = (n + 7) / 8;
+  const tesela__rows copy = {.n = n, .k = 1};
+  const int64_t groups = tile->rows / kinds;
+  side_walk plane, row;
+  int64_t bits[8], at[8], to[8];
+  m->bytes = bytes;
+  m->meet = tesela__bits_runs_meet(side);
+  for (int32_t i = 0; i < kinds; i++) to[i] = i * 8 * tile->line;
+  int64_t planes = start_walk(&plane, side->loop + tile->row_loops, side->n_loops - tile->row_loops, count);
+  for (; planes > 0; planes--, next_value(&plane)) {
+    unsigned char *out = m->to + plane.buffer / 8;
+    int64_t left = start_walk(&row, side->loop, tile->row_loops, count);
+    for (; left > 0; out += tile->line) {
+      int64_t low = 0;
+      for (int32_t i = 0; i < kinds; i++) {
+        bits[i] = memory + plane.memory + row.memory;
+        at[i] = bits[i] >> 3;
+        low |= bits[i];
+        if (left > 0) left--;
+        if (left > 0) next_value(&row);
+      }
+      if (m->meet) prefetch_kinds(m, memory + plane.memory, row, tesela__min(left, kinds));
+      tesela__prefetch_some(m->prefetch);
+      if (low % 8) {
+        m->move(&copy, rows, to, m->from, bits, kinds);
+        for (int32_t i = 0; i < kinds; i++) at[i] = i * tile->line;
+      }
+      tile->bit_block(out, groups * tile->line, low % 8 ? rows : m->from, at, bytes);
+    }
+  }
+}
+
+/* ---- the tile ---------------------------------------------------------------------------------------------- */
+
+/* Divide the prefetch of what is left into so many parts of `calls` calls each. */
+static void share_prefetch(tesela__prefetch *p, int64_t parts, int64_t calls) {
+  const int64_t lines = (int64_t)(p->n_rows - p->at_row) * p->lines;
+  p->share = (int32_t)tesela__max(1, tesela__ceil_div(lines, parts * tesela__max(1, calls)));
+}
+
+static int64_t runs_of(const tesela__bits_side *side) {
+  int64_t n = 1;
+  for (int32_t i = 0; i < side->n_loops; i++) n *= side->loop[i].n;
+  return n;
+}
+
 void tesela__bits_tile_run(tesela__worker *w, const tesela__tile *tile) {
   const tesela__bits_tile *bits = &w->plan->bits_tile[w->piece->bits_tile - 1];
-  const int64_t count[3] = {tile->na, tile->nb, tile->run};
-  const int32_t unit = bits->inner.group > 1 ? 1 : w->piece->dst_bits;
-  bits_move in = {&bits->in, bits->unpack, true, false, false, w->stage, tile->src, tile->next_src, 0, {0}};
-  bits_move out = {&bits->out, bits->pack, false,   w->store == TESELA__STORE_STREAM,
-                   false,      tile->dst,  w->pack, tile->next_dst,
-                   0,          {0}};
+  const int64_t count[3] = {tile->na, tile->nb, tile->run}, runs = runs_of(&bits->in);
+  const int32_t unit = bits->blocks ? 1 : w->piece->dst_bits;
+  bits_move in = {.side = &bits->in,
+                  .move = bits->unpack,
+                  .in = true,
+                  .to = w->stage,
+                  .from = tile->src,
+                  .prefetch = &w->prefetch};
+  bits_move out = {.side = &bits->out,
+                   .move = bits->pack,
+                   .stream = w->store == TESELA__STORE_STREAM,
+                   .to = tile->dst,
+                   .from = w->pack,
+                   .next = tile->next_dst,
+                   .prefetch = &w->prefetch};
   if (bits->padded > 0)
     memset(w->pack, w->plan->fill_pattern[0] & ((1 << w->piece->dst_bits) - 1), (size_t)bits->padded);
-  move_runs(&in, count, unit, tile->src_bit);
+  share_prefetch(&w->prefetch, 3, runs / (bits->kinds > 1 ? bits->kinds : 8));
+  if (bits->kinds > 1 && !bits->kind_bytes)
+    move_kinds(&in, bits, count, tile->src_bit, w->pack);
+  else
+    move_runs(&in, count, unit, tile->src_bit);
+  share_prefetch(&w->prefetch, 2, bits->inner.bytes / (bits->inner.transpose_fn ? 4096 : 1024));
   w->run_inner(w, &bits->inner, w->pack, w->stage);
+  if (bits->kind_bytes) {
+    int64_t row[8];
+    for (int32_t i = 0; i < bits->kinds; i++) row[i] = i * bits->kind_bytes;
+    bits->bit_block(w->stage, bits->kind_bytes, w->pack, row, bits->kind_bytes);
+    out.from = w->stage;
+  }
+  share_prefetch(&w->prefetch, 1, runs_of(&bits->out) / 8);
   move_runs(&out, count, unit, tile->dst_bit);
 }

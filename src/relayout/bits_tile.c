@@ -3,16 +3,14 @@
  * bits_tile.c - tiles of elements below 8 bits that may begin at any bit, which bits_fit.c chooses: runs of src are moved to a buffer, a
  * piece of its own moves the elements to a second buffer, and runs of these are moved to dst.
  *
- * In a tile of blocks elements stay bits: runs begin at bytes in both buffers, as rows of a transpose. Else an element is a byte of its own
- * there. Elements that are not in the box, but between near ones of src, are unpacked, too. Padding after rows of dst is in the second
+ * In a tile of blocks elements stay bits (bits_blocks.c). Else an element is a byte of its own there. Elements that are not in the box, but between near ones of src, are unpacked, too. Padding after rows of dst is in the second
  * buffer.
  *
  * Runs of dst may share their first and last bytes with others, whose bits are kept; then one thread does all of these tiles.
  */
 #include "relayout/solve.h"
 
-/* The loop `i` of a tile on one side. */
-static tesela__bits_loop loop_of(const tesela__bits_fit *fit, int32_t i, bool src, int64_t buffer) {
+tesela__bits_loop tesela__bits_loop_of(const tesela__bits_fit *fit, int32_t i, bool src, int64_t buffer) {
   const tesela__loop *l = &fit->box->loop[i];
   tesela__bits_loop loop = {fit->chunk[i], src ? l->ss : l->ds, buffer, -1};
   for (int32_t c = 0; c < fit->n_cuts; c++)
@@ -41,7 +39,7 @@ static void set_bits_side(const tesela__bits_fit *fit, bool src, tesela__bits_si
   for (int32_t k = 0; k < run.n; k++) {
     seen |= (uint64_t)1 << run.loop[k];
     step[run.loop[k]] = side->unit = run.unit[k];
-    side->run = loop_of(fit, run.loop[k], src, 0);
+    side->run = tesela__bits_loop_of(fit, run.loop[k], src, 0);
   }
   const int64_t whole = side->unit * side->run.n;
   side->less = whole - run.elements;
@@ -49,77 +47,8 @@ static void set_bits_side(const tesela__bits_fit *fit, bool src, tesela__bits_si
   for (int32_t i; (i = next_row_loop(fit, src, seen)) >= 0; elements *= fit->chunk[i]) {
     seen |= (uint64_t)1 << i;
     step[i] = elements;
-    side->loop[side->n_loops++] = loop_of(fit, i, src, elements);
+    side->loop[side->n_loops++] = tesela__bits_loop_of(fit, i, src, elements);
   }
-}
-
-/* The other loops of a tile of blocks, in the same order in both buffers, by the elements from one value to the next. */
-static int32_t find_planes(const tesela__bits_fit *fit, int64_t elements, int32_t *loop, int64_t *unit) {
-  int32_t n = 0;
-  for (int32_t i = 0; i < fit->box->n_loops; i++) {
-    if (fit->chunk[i] == 1 || (fit->of[0] | fit->of[1]) >> i & 1) continue;
-    loop[n] = i;
-    unit[n++] = elements;
-    elements *= fit->chunk[i];
-  }
-  return n;
-}
-
-/* Add a loop of rows to a side, those of the smallest steps in memory first. */
-static void add_row_loop(tesela__bits_side *side, tesela__bits_loop loop) {
-  int32_t i = side->n_loops++;
-  for (; i > 0 && side->loop[i - 1].memory > loop.memory; i--) side->loop[i] = side->loop[i - 1];
-  side->loop[i] = loop;
-}
-
-/* Rows that follow each other on both sides are one. */
-static void join_rows(tesela__bits_side *side) {
-  while (side->n_loops > 0 && side->run.cut < 0) {
-    const tesela__bits_loop next = side->loop[0];
-    const int64_t bits = side->unit * side->run.n;
-    if (next.memory != bits || next.buffer != bits) return;
-    side->unit = bits;
-    side->run = next;
-    side->n_loops--;
-    memmove(side->loop, side->loop + 1, (size_t)side->n_loops * sizeof side->loop[0]);
-  }
-}
-
-/* A side of a tile of blocks: rows are the run of it, begin at bytes of the buffer, and are in the order of the run of the other side. */
-static void set_rows(const tesela__bits_fit *fit, bool src, tesela__bits_side *side) {
-  tesela__bits_run along, across;
-  int32_t plane[TESELA__MAX_LOOPS];
-  int64_t unit[TESELA__MAX_LOOPS];
-  tesela__bits_find_run(fit, src, &along);
-  tesela__bits_find_run(fit, !src, &across);
-  const int64_t row = tesela__bits_whole(fit, along.elements) * fit->bits;
-  const int32_t n_planes = find_planes(fit, row * tesela__bits_whole(fit, across.elements), plane, unit);
-  *side = (tesela__bits_side){.unit = fit->bits, .run = {1, 0, 0, -1}};
-  for (int32_t k = 0; k < along.n; k++) {
-    side->unit = along.unit[k] * fit->bits;
-    side->run = loop_of(fit, along.loop[k], src, 0);
-  }
-  for (int32_t k = 0; k < across.n; k++)
-    add_row_loop(side, loop_of(fit, across.loop[k], src, across.unit[k] * row));
-  for (int32_t k = 0; k < n_planes; k++) add_row_loop(side, loop_of(fit, plane[k], src, unit[k]));
-  join_rows(side);
-}
-
-/* Set both sides of a tile of blocks, and the box between the buffers: a transpose for each value of the other loops. */
-static void set_blocks(const tesela__bits_fit *fit, tesela__bits_tile *tile, tesela__box *inner) {
-  int32_t plane[TESELA__MAX_LOOPS];
-  int64_t unit[TESELA__MAX_LOOPS];
-  tesela__bits_run in, out;
-  tesela__bits_find_run(fit, true, &in);
-  tesela__bits_find_run(fit, false, &out);
-  const int64_t bits = fit->bits, na = tesela__bits_whole(fit, in.elements),
-                nb = tesela__bits_whole(fit, out.elements);
-  const int32_t n_planes = find_planes(fit, na * nb * bits, plane, unit);
-  set_rows(fit, true, &tile->in);
-  set_rows(fit, false, &tile->out);
-  for (int32_t k = 0; k < n_planes; k++) tesela__box_add(inner, fit->chunk[plane[k]], unit[k], unit[k]);
-  tesela__box_add(inner, na, bits, nb * bits);
-  tesela__box_add(inner, nb, na * bits, bits);
 }
 
 /* The cut loops, those with the most tiles first: lines of which a tile has a part are in the cache for the next part. */
@@ -141,9 +70,10 @@ static void find_cuts(tesela__bits_fit *fit) {
 void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesela__box *inner) {
   int64_t in[TESELA__MAX_LOOPS] = {0}, out[TESELA__MAX_LOOPS] = {0}; /* 0: of loops of one value */
   *inner = (tesela__box){.n_loops = 0};
+  *tile = (tesela__bits_tile){.kinds = 1};
   find_cuts(fit);
   if (fit->blocks) {
-    set_blocks(fit, tile, inner);
+    tesela__bits_set_blocks(fit, tile, inner);
     return;
   }
   if (fit->padding) tile->padded = fit->elements / fit->row * (fit->row + fit->padding);
@@ -168,7 +98,7 @@ static int64_t bits_of_runs(const tesela_plan *plan, const tesela__piece *piece)
   static const tesela__level_kind kinds[] = {TESELA__TILE_A, TESELA__TILE_B, TESELA__TILE_RUN};
   const tesela__bits_tile *tile = &plan->bits_tile[piece->bits_tile - 1];
   const tesela__bits_side *out = &tile->out;
-  const int64_t unit = tile->inner.group > 1 ? 1 : piece->dst_bits;
+  const int64_t unit = tile->blocks ? 1 : piece->dst_bits;
   const int64_t last = out->run.cut < 0 ? out->run.n : last_of(piece, kinds[out->run.cut], out->run.n);
   int64_t bits = (out->unit * out->run.n - out->less) * unit | (out->unit * last - out->less) * unit;
   for (int32_t i = 0; i < out->n_loops; i++) bits |= out->loop[i].memory;

@@ -28,7 +28,8 @@ static tesela_status side_table(tesela_plan *plan, const tesela__tile_side *s, b
 static void set_padding(const tesela__builder *b) {
   const tesela__job *job = b->job;
   if (!b->piece->transpose_fn || job->tail == 0) return;
-  int64_t rows = b->b.loop[0].n, padding = job->tail / job->wd * job->group, *sb = &job->plan->table[b->piece->sb];
+  int64_t rows = b->b.loop[0].n, padding = job->tail / job->wd * job->group,
+          *sb = &job->plan->table[b->piece->sb];
   for (int64_t i = 0; i < b->b.entries; i++)
     if (i % rows >= rows - padding) sb[i] = TESELA__PADDING;
   b->piece->padded = true;
@@ -99,8 +100,8 @@ static void add_levels(tesela__builder *b) {
     add_tile_level(piece, &box->loop[b->bits.cut[i]], chunk, chunk, kinds[i]);
   }
   if (next >= 0)
-    piece->level[piece->n_levels++] = (tesela__level){box->loop[next].n, box->loop[next].ss,
-                                                      box->loop[next].ds, 0, TESELA__PLAIN};
+    piece->level[piece->n_levels++] =
+        (tesela__level){box->loop[next].n, box->loop[next].ss, box->loop[next].ds, 0, TESELA__PLAIN};
   piece->n_tiles = 1;
   for (int32_t i = 0; i < piece->n_levels; i++) piece->n_tiles *= piece->level[i].n;
 }
@@ -236,18 +237,20 @@ static tesela_status set_bits_tile(tesela__builder *b, tesela_error *err) {
   tesela__bits_set_tile(&b->bits, tile, &inner);
   const tesela__bits_fit *fit = &b->bits;
   const tesela__kernel *unpack, *pack;
-  tesela__job job = {.plan = plan, .box = &inner, .inner = true, .random = b->job->random, .group = 1};
+  tesela__job job = {
+      .plan = plan, .box = &inner, .inner = true, .random = b->job->random, .group = 1, .ws = 8, .wd = 8};
   if (fit->blocks) {
     unpack = pack = tesela__kernel_for(b->job, TESELA__K_COPY_BITS, 0, 0);
-    job.src_bits = job.dst_bits = job.ws = job.wd = fit->bits;
-    job.bitwise = true;
-    tesela__set_units_of_bits(&job);
   } else {
     unpack = tesela__kernel_for(b->job, TESELA__K_UNPACK, fit->bits, 0);
     pack = tesela__kernel_for(b->job, TESELA__K_PACK, fit->bits, 0);
-    job.ws = job.wd = 8;
-    tesela__set_units_of_bytes(&job);
   }
+  if (tile->kinds > 1) {
+    const tesela__kernel *block = tesela__kernel_for(b->job, TESELA__K_BIT_BLOCK, fit->bits, 0);
+    tile->bit_block = (tesela__bit_block_fn *)block->fn;
+    piece->isa |= block->isa;
+  }
+  tesela__set_units_of_bytes(&job);
   tile->unpack = (tesela__rows_fn *)unpack->fn;
   tile->pack = (tesela__rows_fn *)pack->fn;
   tile->in_run = fit->in;

@@ -13,7 +13,8 @@
  *   relayout_run.c       all pieces, in chunks on threads
  *   permute.c            blocks of a few lines whose bytes are all moved alike
  *   permute_bits.c       the rounds of such blocks of elements below 8 bits
- *   bits_tile.c          tiles of elements below 8 bits in buffers; bits_fit.c: which ones; bits_run.c: one such tile
+ *   bits_tile.c          tiles of elements below 8 bits in buffers; bits_blocks.c: where they stay bits; bits_fit.c: which ones;
+ *                        bits_run.c: one such tile
  *   tile.c               one tile of a piece, directly or through a buffer for rows that are not line-aligned
  *   window_edges.c       dst in windows: window.c for files, each copied in a buffer of its own;
  *                        window_stage.c in a run, where pieces would write parts of the same lines
@@ -262,8 +263,13 @@ typedef struct tesela__piece {
 } tesela__piece;
 
 /* One side of a tile of elements below 8 bits: loops with their steps in memory, in bits, and in the buffer: in
- * bytes, one for each element; or in bits, if the tile is of blocks, whose rows begin at bytes. */
-enum { TESELA__BITS_LOOPS = 20, TESELA__BITS_ELEMENTS = 32 << 10 /* of a tile, most */ };
+ * bytes, one for each element; or in bits, if the tile is of blocks. */
+enum {
+  TESELA__BITS_LOOPS = 20,
+  TESELA__BITS_ELEMENTS = 32 << 10, /* of a tile, most, if each becomes a byte */
+  TESELA__BITS_BYTES = 128 << 10,                      /* of a tile of blocks, most */
+  TESELA__BITS_STAGE = TESELA__BITS_BYTES + (8 << 10), /* bytes of each of the two buffers of such tiles */
+};
 typedef struct tesela__bits_loop {
   int64_t n, memory, buffer;
   int32_t cut; /* the number of the cut loop that it is: its last tile is shorter; or -1 */
@@ -277,11 +283,25 @@ typedef struct tesela__bits_side {
   tesela__bits_loop loop[TESELA__BITS_LOOPS];
 } tesela__bits_side;
 
+/* Are the runs of a side in few sets of L2? Then each is prefetched shortly before it is moved. */
+static inline bool tesela__bits_runs_meet(const tesela__bits_side *side) {
+  enum { WAY = 128 << 10, FEW = 4 }; /* bytes of one way; of eight */
+  int64_t apart = WAY;
+  if (side->n_loops == 0) return false;
+  while (apart > 1 && side->loop[0].memory % (8 * apart)) apart /= 2;
+  return side->loop[0].n * apart > FEW * WAY;
+}
+
 typedef struct tesela__bits_tile {
   int64_t in_run, out_run; /* elements of full runs */
   int64_t padded;          /* elements of the buffer of dst, if it has padding; or 0 */
   tesela__bits_side in, out;
   tesela__rows_fn *unpack, *pack; /* of blocks: both copy bits */
+  bool blocks;                    /* elements stay bits: sides and runs count bits */
+  tesela__bit_block_fn *bit_block; /* of blocks of elements below a byte: `kinds` rows become rows of as many kinds */
+  int32_t kinds, row_loops;       /* the first loops of `in` are these rows, `rows` with those that fill the last byte */
+  int64_t rows, line;             /* line: bytes from one row of a kind to the next */
+  int64_t kind_bytes;             /* not 0: they become kinds at last, `kinds` rows of so many bytes */
   tesela__piece inner;            /* from the buffer of src to that of dst */
 } tesela__bits_tile;
 

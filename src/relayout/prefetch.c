@@ -167,11 +167,40 @@ static tesela_status set_permute(tesela__builder *b, tesela_error *err) {
   return TESELA_OK;
 }
 
+/* A stretch for each run of a tile of bits, unless they meet. */
+static tesela_status set_bits_prefetch(tesela__builder *b, tesela_error *err) {
+  enum { IN_ORDER = 4096 };
+  tesela__piece *piece = b->piece;
+  tesela_plan *plan = b->job->plan;
+  const tesela__bits_tile *tile = &plan->bits_tile[piece->bits_tile - 1];
+  const tesela__bits_side *in = &tile->in;
+  const int64_t unit = tile->blocks ? 1 : b->bits.bits;
+  const int64_t bytes = tesela__ceil_div((in->unit * in->run.n - in->less) * unit, 8);
+  int64_t n = 1, at[TESELA__BITS_LOOPS] = {0}, from = 0;
+  for (int32_t i = 0; i < in->n_loops; i++) n *= in->loop[i].n;
+  if (n > MOST_STRETCHES || bytes > LONGEST || tesela__bits_runs_meet(in)) return TESELA_OK;
+  if (n == 1 && bytes > IN_ORDER) return TESELA_OK;
+  list l;
+  tesela_status status = list_start(&l, b, n, bytes, err);
+  if (status != TESELA_OK) return status;
+  for (int64_t k = 0; k < n; k++) {
+    list_add(&l, from >> 3);
+    for (int32_t i = 0; i < in->n_loops; i++) {
+      from += in->loop[i].memory;
+      if (++at[i] < in->loop[i].n) break;
+      at[i] = 0;
+      from -= in->loop[i].n * in->loop[i].memory;
+    }
+  }
+  list_end(&l, piece);
+  return TESELA_OK;
+}
+
 tesela_status tesela__set_prefetch(tesela__builder *b, tesela_error *err) {
   tesela__piece *piece = b->piece;
   tesela_plan *plan = b->job->plan;
-  if (!piece->stream || piece->fill || piece->bits_tile || piece->solver == TESELA_SOLVER_STRIDED)
-    return TESELA_OK;
+  if (piece->bits_tile && plan->stream) return set_bits_prefetch(b, err);
+  if (!piece->stream || piece->fill || piece->solver == TESELA_SOLVER_STRIDED) return TESELA_OK;
   if (piece->n_lines) return set_permute(b, err);
   if (b->a.extent < 0) return TESELA_OK;
   int64_t streams = piece->solver == TESELA_SOLVER_INTERLEAVE ? piece->rows.k : 1;

@@ -362,8 +362,12 @@ static void set_facts(tesela_plan *plan) {
   for (int32_t i = 0; i < plan->n_pieces; i++)
     if (plan->piece[i].pack_pitch || plan->piece[i].bits_tile ||
         (plan->piece[i].stream && plan->piece[i].stage))
-      info->scratch_bytes = 2 * TESELA__STAGE + TESELA__CARRIED * TESELA__LINE;
-  if (plan->window > 0) info->scratch_bytes = 4 * TESELA__STAGE + TESELA__CARRIED * TESELA__LINE;
+      info->scratch_bytes = tesela__max(info->scratch_bytes,
+                                        2 * (plan->piece[i].bits_tile ? TESELA__BITS_STAGE : TESELA__STAGE) +
+                                            TESELA__CARRIED * TESELA__LINE);
+  if (plan->window > 0)
+    info->scratch_bytes = 2 * TESELA__STAGE + tesela__max(info->scratch_bytes,
+                                                          2 * TESELA__STAGE + TESELA__CARRIED * TESELA__LINE);
   if (plan->irregular && plan->stretches.n_groups > 0)
     info->scratch_bytes = TESELA__GATHER_STAGE + 2 * TESELA__GATHER_BUFFER;
   if (plan->irregular) plan->total_bytes += tesela__ceil_div(elements * copies * plan->dst.bits, 8);

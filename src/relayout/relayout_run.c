@@ -133,9 +133,9 @@ static void run_tiles(tesela__worker *w, plan_run *run, int64_t first, int64_t e
       tile.next_dst = run->dst + o.dst / unit;
       tile.next_src = run->src + o.src / unit;
     }
-    w->prefetch.n_rows = 0;
+    if (!w->inner) w->prefetch.n_rows = 0;
     if (prefetches && t + distance < known) {
-      w->prefetch = (tesela__prefetch){run->src + ahead.src,
+      w->prefetch = (tesela__prefetch){run->src + (piece->bitwise ? ahead.src >> 3 : ahead.src),
                                        &w->plan->table[piece->prefetch],
                                        piece->n_prefetch,
                                        piece->prefetch_lines,
@@ -159,18 +159,33 @@ static __attribute__((noinline)) void run_tiles_buffered(tesela__worker *w, plan
   run_tiles(w, run, first, end);
 }
 
-static void run_inner(const tesela__worker *outer, const tesela__piece *inner, unsigned char *dst,
+/* The same for tiles of bits. */
+static __attribute__((noinline)) void run_tiles_of_bits(tesela__worker *w, plan_run *run, int64_t first,
+                                                        int64_t end) {
+  alignas(TESELA__LINE) unsigned char stage[TESELA__BITS_STAGE], pack[TESELA__BITS_STAGE],
+      carry[TESELA__CARRIED * TESELA__LINE];
+  w->stage = stage;
+  w->pack = pack;
+  w->carry = carry;
+  run_tiles(w, run, first, end);
+}
+
+static void run_inner(tesela__worker *outer, const tesela__piece *inner, unsigned char *dst,
                       const unsigned char *src) {
   plan_run run = {.plan = outer->plan, .dst = dst, .src = src};
-  tesela__worker w = {.plan = outer->plan, .piece = inner, .pack = outer->carry};
+  tesela__worker w = {
+      .plan = outer->plan, .piece = inner, .prefetch = outer->prefetch, .pack = outer->carry, .inner = true};
   run_tiles(&w, &run, 0, inner->n_tiles);
+  outer->prefetch = w.prefetch;
 }
 
 static void run_piece(plan_run *run, const tesela__piece *piece, int64_t first, int64_t end) {
   if (first >= end) return;
   tesela__worker w = {.plan = run->plan, .piece = piece, .run_inner = run_inner};
   w.store = run->cached ? TESELA__STORE_CACHED : store_of(piece, run->dst + piece->dst);
-  if (w.store == TESELA__STORE_STAGED || piece->pack_pitch || piece->bits_tile)
+  if (piece->bits_tile)
+    run_tiles_of_bits(&w, run, first, end);
+  else if (w.store == TESELA__STORE_STAGED || piece->pack_pitch)
     run_tiles_buffered(&w, run, first, end);
   else
     run_tiles(&w, run, first, end);

@@ -114,7 +114,8 @@ typedef struct tesela__tile_target {
 /* A tile of elements below 8 bits: of each loop of the box the first `chunk` values. */
 typedef struct tesela__bits_fit {
   const tesela__box *box;
-  int32_t bits;
+  int32_t bits;           /* of an element, or of several that stay together */
+  uint64_t one;           /* of blocks: the loops of these (bit i: loop i) */
   int64_t most, elements; /* elements: of the tile, at most `most` */
   int64_t in, out;        /* elements of its runs on both sides */
   int64_t row, padding;   /* of the job */
@@ -147,6 +148,11 @@ void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__job *job, int64_
 int64_t tesela__bits_row(const tesela__box *box, int32_t bits, uint64_t *loops);
 /* Set the sides of a tile and the box that moves it from one buffer to the other, in bits. bits_tile.c */
 void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesela__box *inner);
+
+/* The same for a tile of blocks. bits_blocks.c */
+void tesela__bits_set_blocks(const tesela__bits_fit *fit, tesela__bits_tile *tile, tesela__box *inner);
+/* The loop `i` of a tile on one side. */
+tesela__bits_loop tesela__bits_loop_of(const tesela__bits_fit *fit, int32_t i, bool src, int64_t buffer);
 
 /* Do tiles of a piece that counts bits write whole bytes, so that no two of them share one? bits_tile.c */
 bool tesela__bits_own_bytes(const tesela_plan *plan, const tesela__piece *piece);

@@ -440,5 +440,5 @@ void tesela__tile_run(tesela__worker *w, const tesela__tile *tile) {
   } else {
     staged ? tile_staged(w, tile, NULL, carry) : tile_rows(w, tile);
   }
-  while (w->prefetch.at_row < w->prefetch.n_rows) tesela__prefetch_some(&w->prefetch);
+  while (!w->inner && w->prefetch.at_row < w->prefetch.n_rows) tesela__prefetch_some(&w->prefetch);
 }
