@@ -110,13 +110,13 @@ static int64_t part_of_loop(const tesela__job *job, const tesela__loop *loop, in
   return 0;
 }
 
-/* Of bits, which are read by several blocks at a time: do stretches of src meet in few sets of the caches? */
+/* Several blocks at a time read each stretch of src for line after line of dst: do stretches meet in few sets of the caches? */
 static bool stretches_meet(const tesela__permute_fit *fit, const tesela__job *job) {
-  enum { PAGE = 4096, FEW = 4 };
+  enum { PAGE = 4096, FEW_OF_BITS = 4, FEW = 7 };
   int64_t n = 1;
   for (int32_t i = 0; i < job->box->n_loops; i++)
-    if (job->box->loop[i].ss && job->box->loop[i].ss % (8 * PAGE) == 0) n *= fit->take[i];
-  return fit->bits && n > FEW;
+    if (job->box->loop[i].ss && job->box->loop[i].ss % (PAGE * byte_of(job)) == 0) n *= fit->take[i];
+  return n > (fit->bits ? FEW_OF_BITS : FEW);
 }
 
 /* Where blocks begin in a line of src, if that is the same for all; else -1. */
