@@ -236,14 +236,16 @@ static bool find_one(tesela__bits_fit *fit) {
   return true;
 }
 
-/* Are rows of a block too short, or is too much of it what fills their last bytes? */
+static int64_t bits_of_run(const tesela__bits_side *side) { return side->unit * side->run.n; }
+
+/* Are runs of a block too short on a side, or is too much of it what fills their last bytes? */
 static bool is_poor_block(tesela__bits_fit *fit) {
-  enum { LEAST_ROW = 8 * 8 };
+  enum { LEAST = 64 };
   tesela__bits_tile tile;
   tesela__box box;
   tesela__bits_set_tile(fit, &tile, &box);
-  if (tile.in.n_loops > TESELA__BITS_LOOPS || 3 * room_of(fit) > 4 * elements_of(fit)) return true;
-  return tile.kinds > 1 && !tile.kind_bytes && tile.in.unit * tile.in.run.n < LEAST_ROW;
+  return bits_of_run(&tile.in) < LEAST || bits_of_run(&tile.out) < LEAST ||
+         3 * room_of(fit) > 4 * elements_of(fit);
 }
 
 /* Runs of different loops make blocks. */
@@ -278,7 +280,7 @@ static void set_contiguous(tesela__bits_fit *fit, int32_t bits) {
   int32_t next;
   tesela__bits_set_tile(fit, &tile, &box);
   fit->in = contiguous(fit, true, &next) * fit->bits / bits;
-  fit->out = tile.out.unit * tile.out.run.n / bits;
+  fit->out = bits_of_run(&tile.out) / bits;
   fit->elements = fit->elements * fit->bits / bits;
 }
 
