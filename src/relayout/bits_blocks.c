@@ -20,14 +20,14 @@
 typedef struct block_tile {
   const tesela__bits_fit *fit;
   tesela__bits_run in, out;
-  int64_t kinds;           /* rows that share the bytes of dst */
-  int64_t cols, rows;      /* elements of the runs of src and dst, padded */
-  int64_t line;            /* bytes from one row to the next in the first buffer */
-  uint64_t along;          /* loops that continue the rows there, as in src */
-  bool late;               /* rows become kinds in the second buffer */
-  bool flat;               /* columns are at equal distances in the second buffer */
-  int64_t kind;            /* bytes of a kind in the second buffer, if late */
-  int64_t column;          /* bytes from one column to the next, if flat */
+  int64_t kinds;      /* rows that share the bytes of dst */
+  int64_t cols, rows; /* elements of the runs of src and dst, padded */
+  int64_t line;       /* bytes from one row to the next in the first buffer */
+  uint64_t along;     /* loops that continue the rows there, as in src */
+  bool late;          /* rows become kinds in the second buffer */
+  bool flat;          /* columns are at equal distances in the second buffer */
+  int64_t kind;       /* bytes of a kind in the second buffer, if late */
+  int64_t column;     /* bytes from one column to the next, if flat */
   int64_t a[TESELA__MAX_LOOPS], b[TESELA__MAX_LOOPS];
 } block_tile;
 
@@ -162,7 +162,8 @@ static void set_src_side(const block_tile *t, tesela__bits_tile *tile) {
   const tesela__bits_fit *fit = t->fit;
   start_side(t, &t->in, true, side);
   for (uint64_t left = t->along; left; left &= left - 1)
-    add_in_order(side, 0, tesela__bits_loop_of(fit, __builtin_ctzll(left), true, 8 * t->a[__builtin_ctzll(left)]));
+    add_in_order(side, 0,
+                 tesela__bits_loop_of(fit, __builtin_ctzll(left), true, 8 * t->a[__builtin_ctzll(left)]));
   join_runs(side);
   for (int32_t k = 0; k < t->out.n; k++) {
     const bool rows = t->kinds > 1 && !t->late;
@@ -206,7 +207,8 @@ static void add_bytes(tesela__box *box, int64_t n, int64_t from, int64_t to) {
 
 /* n columns from one that is `to` bytes apart from the next: kinds, then bytes. */
 typedef struct columns {
-  int64_t kinds, kind, byte; /* kinds that are left; bytes from one to the next in the first buffer, and from one byte to the next */
+  int64_t kinds, kind,
+      byte; /* kinds that are left; bytes from one to the next in the first buffer, and from one byte to the next */
 } columns;
 
 static void add_columns(tesela__box *box, columns *c, int64_t n, int64_t to) {

@@ -127,8 +127,10 @@ static bool lengthen(tesela__bits_fit *fit, int32_t i, const tesela__bits_run *i
   else if (fit->blocks && i == out->next && !plane)
     fit->of[1] |= bit;
   const int64_t n = fit->box->loop[i].n, room = fit->most / (room_of(fit) / fit->chunk[i]);
-  const int64_t much = fit->blocks && fit->chunk[i] * fit->bits >= LONG ? LITTLE : 2; /* then a little more is all of it */
-  if (take(fit, i, n <= much * fit->chunk[i] ? n : 2 * fit->chunk[i]) || take(fit, i, tesela__min(n, room))) return true;
+  const int64_t much =
+      fit->blocks && fit->chunk[i] * fit->bits >= LONG ? LITTLE : 2; /* then a little more is all of it */
+  if (take(fit, i, n <= much * fit->chunk[i] ? n : 2 * fit->chunk[i]) || take(fit, i, tesela__min(n, room)))
+    return true;
   fit->of[0] = before[0];
   fit->of[1] = before[1];
   return false;
@@ -279,6 +281,7 @@ static void set_contiguous(tesela__bits_fit *fit, int32_t bits) {
   tesela__box box;
   int32_t next;
   tesela__bits_set_tile(fit, &tile, &box);
+  fit->step = tile.kinds == 1 ? TESELA__BITS_BYTES : tile.kind_bytes ? TESELA__LINE : tile.kinds * tile.line;
   fit->in = contiguous(fit, true, &next) * fit->bits / bits;
   fit->out = bits_of_run(&tile.out) / bits;
   fit->elements = fit->elements * fit->bits / bits;

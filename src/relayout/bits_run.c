@@ -94,7 +94,8 @@ typedef struct side_walk {
   int64_t n[TESELA__BITS_LOOPS], at[TESELA__BITS_LOOPS], memory, buffer;
 } side_walk;
 
-static int64_t start_walk(side_walk *w, const tesela__bits_loop *loop, int32_t n_loops, const int64_t *count) {
+static int64_t start_walk(side_walk *w, const tesela__bits_loop *loop, int32_t n_loops,
+                          const int64_t *count) {
   int64_t all = 1;
   w->loop = loop;
   w->n_loops = n_loops;
@@ -131,7 +132,8 @@ static void move_kinds(bits_move *m, const tesela__bits_tile *tile, const int64_
                        unsigned char *rows) {
   const tesela__bits_side *side = m->side;
   const int32_t kinds = tile->kinds;
-  const int64_t n = side->unit * (side->run.cut < 0 ? side->run.n : count[side->run.cut]), bytes = (n + 7) / 8;
+  const int64_t n = side->unit * (side->run.cut < 0 ? side->run.n : count[side->run.cut]),
+                bytes = (n + 7) / 8;
   const tesela__rows copy = {.n = n, .k = 1};
   const int64_t groups = tile->rows / kinds;
   side_walk plane, row;
@@ -139,8 +141,7 @@ static void move_kinds(bits_move *m, const tesela__bits_tile *tile, const int64_
   m->bytes = bytes;
   m->meet = tesela__bits_runs_meet(side);
   for (int32_t i = 0; i < kinds; i++) to[i] = i * 8 * tile->line;
-  int64_t planes =
-      start_walk(&plane, side->loop + tile->row_loops, side->n_loops - tile->row_loops, count);
+  int64_t planes = start_walk(&plane, side->loop + tile->row_loops, side->n_loops - tile->row_loops, count);
   for (; planes > 0; planes--, next_value(&plane)) {
     unsigned char *out = m->to + plane.buffer / 8;
     int64_t left = start_walk(&row, side->loop, tile->row_loops, count);
@@ -182,8 +183,12 @@ void tesela__bits_tile_run(tesela__worker *w, const tesela__tile *tile) {
   const tesela__bits_tile *bits = &w->plan->bits_tile[w->piece->bits_tile - 1];
   const int64_t count[3] = {tile->na, tile->nb, tile->run}, runs = runs_of(&bits->in);
   const int32_t unit = bits->blocks ? 1 : w->piece->dst_bits;
-  bits_move in = {
-      .side = &bits->in, .move = bits->unpack, .in = true, .to = w->stage, .from = tile->src, .prefetch = &w->prefetch};
+  bits_move in = {.side = &bits->in,
+                  .move = bits->unpack,
+                  .in = true,
+                  .to = w->stage,
+                  .from = tile->src,
+                  .prefetch = &w->prefetch};
   bits_move out = {.side = &bits->out,
                    .move = bits->pack,
                    .stream = w->store == TESELA__STORE_STREAM,

@@ -114,6 +114,7 @@ typedef struct tesela__bits_fit {
   uint64_t one;           /* of blocks: the loops of these (bit i: loop i) */
   int64_t most, elements; /* elements: of the tile, at most `most` */
   int64_t in, out;        /* elements of its runs on both sides */
+  int64_t step;           /* of blocks: bytes that a call of their first kernel moves */
   int64_t row, padding;   /* of the job */
   bool near;              /* runs of src have elements that are not in the tile */
   int64_t chunk[TESELA__MAX_LOOPS];
