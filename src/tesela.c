@@ -410,6 +410,7 @@
 #include "records/wire.c"
 #include "relayout/bits_blocks.c"
 #include "relayout/bits_fit.c"
+#include "relayout/bits_loops.c"
 #include "relayout/bits_run.c"
 #include "relayout/bits_tile.c"
 #include "relayout/box.c"

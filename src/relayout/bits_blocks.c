@@ -35,7 +35,7 @@ static bool is_plane(const tesela__bits_fit *fit, int32_t i) {
   return fit->chunk[i] > 1 && !((fit->of[0] | fit->of[1] | fit->one) >> i & 1);
 }
 
-static int64_t step_of(const tesela__loop *l, bool src) {
+static int64_t side_step(const tesela__loop *l, bool src) {
   const int64_t step = src ? l->ss : l->ds;
   return step < 0 ? -step : step;
 }
@@ -47,7 +47,7 @@ static int32_t next_placed(const block_tile *t, bool src, uint64_t seen) {
   for (int32_t i = 0; i < box->n_loops; i++) {
     const bool of_src = t->fit->of[0] >> i & 1 && t->fit->chunk[i] > 1;
     if (seen >> i & 1 || (!is_plane(t->fit, i) && (src || !of_src))) continue;
-    if (next < 0 || step_of(&box->loop[i], src) < step_of(&box->loop[next], src)) next = i;
+    if (next < 0 || side_step(&box->loop[i], src) < side_step(&box->loop[next], src)) next = i;
   }
   return next;
 }
@@ -89,8 +89,8 @@ static bool can_divide(const block_tile *t) {
 
 /* Is the run of src too short for rows that become kinds at once, and can its columns be divided? The last tile has all of them. */
 static bool is_late(const block_tile *t) {
-  enum { SHORT = 8 };
-  if (t->kinds == 1 || t->line >= SHORT || t->cols != t->in.elements || !can_divide(t)) return false;
+  if (t->kinds == 1 || t->line * t->kinds >= 2 * TESELA__LINE || t->cols != t->in.elements || !can_divide(t))
+    return false;
   for (int32_t k = 0; k < t->in.n; k++)
     if (t->fit->chunk[t->in.loop[k]] < t->fit->box->loop[t->in.loop[k]].n) return false;
   return true;
@@ -201,7 +201,7 @@ static void set_dst_side(const block_tile *t, tesela__bits_side *side) {
 
 /* ---- the bytes --------------------------------------------------------------------------------------------- */
 
-static void add_bytes(tesela__box *box, int64_t n, int64_t from, int64_t to) {
+static void add_byte_loop(tesela__box *box, int64_t n, int64_t from, int64_t to) {
   tesela__box_add(box, n, 8 * from, 8 * to);
 }
 
@@ -213,8 +213,8 @@ typedef struct columns {
 
 static void add_columns(tesela__box *box, columns *c, int64_t n, int64_t to) {
   const int64_t kinds = tesela__min(c->kinds, n);
-  add_bytes(box, kinds, c->kind, to);
-  add_bytes(box, n / kinds, c->byte, kinds * to);
+  add_byte_loop(box, kinds, c->kind, to);
+  add_byte_loop(box, n / kinds, c->byte, kinds * to);
   c->kinds /= kinds;
   c->kind *= kinds;
   c->byte *= n / kinds;
@@ -222,11 +222,11 @@ static void add_columns(tesela__box *box, columns *c, int64_t n, int64_t to) {
 
 static void set_late_bytes(const block_tile *t, tesela__box *box) {
   int64_t byte = 1;
-  add_bytes(box, t->kinds, t->line, t->kind);
-  add_bytes(box, t->rows / t->kinds, t->kinds * t->line, 1);
+  add_byte_loop(box, t->kinds, t->line, t->kind);
+  add_byte_loop(box, t->rows / t->kinds, t->kinds * t->line, 1);
   for (int32_t k = 0; k < t->in.n; k++) {
     const int64_t n = t->fit->chunk[t->in.loop[k]] / kinds_of(t, k);
-    add_bytes(box, n, byte, t->b[t->in.loop[k]]);
+    add_byte_loop(box, n, byte, t->b[t->in.loop[k]]);
     byte *= n;
   }
 }
@@ -234,8 +234,8 @@ static void set_late_bytes(const block_tile *t, tesela__box *box) {
 static void set_early_bytes(const block_tile *t, tesela__box *box) {
   const int64_t bytes = t->fit->bits < 8 ? 1 : t->fit->bits / 8, groups = t->rows / t->kinds;
   columns c = {t->kinds, groups * t->line, bytes};
-  add_bytes(box, bytes, 1, 1);
-  add_bytes(box, groups, t->line, bytes);
+  add_byte_loop(box, bytes, 1, 1);
+  add_byte_loop(box, groups, t->line, bytes);
   if (t->flat) add_columns(box, &c, t->cols, t->column);
   for (int32_t k = 0; k < t->in.n && !t->flat; k++)
     add_columns(box, &c, t->fit->chunk[t->in.loop[k]], t->b[t->in.loop[k]]);
@@ -247,7 +247,7 @@ static void set_bytes(const block_tile *t, tesela__box *box) {
   else
     set_early_bytes(t, box);
   for (int32_t i = 0; i < t->fit->box->n_loops; i++)
-    if (is_plane(t->fit, i)) add_bytes(box, t->fit->chunk[i], t->a[i], t->b[i]);
+    if (is_plane(t->fit, i)) add_byte_loop(box, t->fit->chunk[i], t->a[i], t->b[i]);
   tesela__box_simplify(box);
 }
 

@@ -18,69 +18,6 @@ enum {
   LONG = 1024
 };
 
-/* ---- runs -------------------------------------------------------------------------------------------------- */
-
-/* The loop of the longest values that continues `step` bits of a side and is not in `seen`; or -1. */
-static int32_t continuing_loop(const tesela__box *box, bool src, uint64_t seen, int64_t step) {
-  int32_t found = -1;
-  for (int32_t i = 0; i < box->n_loops; i++) {
-    const tesela__loop *l = &box->loop[i];
-    if (seen >> i & 1 || (src ? l->ss : l->ds) != step) continue;
-    if (found < 0 || l->n > box->loop[found].n) found = i;
-  }
-  return found;
-}
-
-enum { NEAR_TIMES = 4 }; /* so many times as many elements are unpacked, at most */
-
-/* A loop whose elements are near each other in src, so that what is between them is unpacked, too; or -1. */
-static int32_t near_loop(const tesela__box *box, uint64_t seen, int64_t step) {
-  int32_t found = -1;
-  for (int32_t i = 0; i < box->n_loops; i++) {
-    const int64_t ss = box->loop[i].ss;
-    if (!(seen >> i & 1) && ss > step && ss <= NEAR_TIMES * step && (found < 0 || ss < box->loop[found].ss))
-      found = i;
-  }
-  return found;
-}
-
-void tesela__bits_find_run(const tesela__bits_fit *fit, bool src, tesela__bits_run *run) {
-  uint64_t seen = fit->one | fit->of[src ? 1 : 0]; /* of blocks: and the loops of the other side's run */
-  int64_t step = 1, between = 0;
-  run->n = 0;
-  run->elements = 1;
-  for (;;) {
-    if (!src && fit->padding && step == fit->row) run->elements = step += fit->padding;
-    int32_t i = run->next = continuing_loop(fit->box, src, seen, step * fit->bits);
-    if (i < 0 && src && fit->near && between == 0) {
-      i = run->next = near_loop(fit->box, seen, step * fit->bits);
-      if (i >= 0) between = fit->box->loop[i].ss / fit->bits - step;
-      step += between;
-    }
-    if (i < 0) return;
-    if (fit->blocks && fit->chunk[i] > 1 && !(fit->of[src ? 0 : 1] >> i & 1)) {
-      run->next = -1; /* the tile has that loop for itself */
-      return;
-    }
-    seen |= (uint64_t)1 << i;
-    if (fit->chunk[i] > 1) {
-      run->loop[run->n] = i;
-      run->unit[run->n++] = step;
-      run->elements = step * fit->chunk[i] - between;
-    }
-    if (fit->chunk[i] < fit->box->loop[i].n) return;
-    step *= fit->box->loop[i].n;
-  }
-}
-
-int64_t tesela__bits_row(const tesela__box *box, int32_t bits, uint64_t *loops) {
-  int64_t step = bits;
-  *loops = 0;
-  for (int32_t i; (i = continuing_loop(box, false, *loops, step)) >= 0; step *= box->loop[i].n)
-    *loops |= (uint64_t)1 << i;
-  return step;
-}
-
 /* ---- growth ------------------------------------------------------------------------------------------------ */
 
 static int64_t elements_of(const tesela__bits_fit *fit) {
@@ -111,7 +48,7 @@ static bool take(tesela__bits_fit *fit, int32_t i, int64_t chunk) {
   return false;
 }
 
-static bool is_whole(const tesela__bits_fit *fit, const tesela__bits_run *run) {
+static bool is_whole_run(const tesela__bits_fit *fit, const tesela__bits_run *run) {
   return run->elements * fit->bits % 8 == 0;
 }
 
@@ -121,7 +58,7 @@ static bool lengthen(tesela__bits_fit *fit, int32_t i, const tesela__bits_run *i
                      const tesela__bits_run *out) {
   if (i < 0) return false;
   const uint64_t before[2] = {fit->of[0], fit->of[1]}, bit = (uint64_t)1 << i;
-  const bool plane = in->next == out->next && is_whole(fit, in) && is_whole(fit, out);
+  const bool plane = in->next == out->next && is_whole_run(fit, in) && is_whole_run(fit, out);
   if (fit->blocks && i == in->next && !plane)
     fit->of[0] |= bit;
   else if (fit->blocks && i == out->next && !plane)
@@ -155,7 +92,7 @@ static int32_t any_loop(const tesela__bits_fit *fit) {
 static int64_t contiguous(const tesela__bits_fit *fit, bool src, int32_t *next) {
   uint64_t seen = fit->one;
   int64_t elements = 1;
-  while ((*next = continuing_loop(fit->box, src, seen, elements * fit->bits)) >= 0) {
+  while ((*next = tesela__bits_continuing(fit->box, src, seen, elements * fit->bits)) >= 0) {
     elements *= fit->chunk[*next];
     if (fit->chunk[*next] < fit->box->loop[*next].n) break;
     seen |= (uint64_t)1 << *next;
@@ -209,10 +146,10 @@ static void even_out(tesela__bits_fit *fit) {
 static void find_near(tesela__bits_fit *fit) {
   uint64_t seen = 0;
   int64_t step = fit->bits;
-  const int64_t most = fit->most / NEAR_TIMES;
-  for (int32_t i; (i = continuing_loop(fit->box, true, seen, step)) >= 0; step *= fit->box->loop[i].n)
+  const int64_t most = fit->most / TESELA__BITS_NEAR;
+  for (int32_t i; (i = tesela__bits_continuing(fit->box, true, seen, step)) >= 0; step *= fit->box->loop[i].n)
     seen |= (uint64_t)1 << i;
-  fit->near = step / fit->bits <= most / NEAR_TIMES && near_loop(fit->box, seen, step) >= 0;
+  fit->near = step / fit->bits <= most / TESELA__BITS_NEAR && tesela__bits_near(fit->box, seen, step) >= 0;
   if (fit->near) fit->most = most;
 }
 
@@ -238,14 +175,16 @@ static bool find_one(tesela__bits_fit *fit) {
   return true;
 }
 
-/* Are rows of a block too short, or is too much of it what fills their last bytes? */
+static int64_t bits_of_run(const tesela__bits_side *side) { return side->unit * side->run.n; }
+
+/* Are runs of a block too short on a side, or is too much of it what fills their last bytes? */
 static bool is_poor_block(tesela__bits_fit *fit) {
-  enum { LEAST_ROW = 8 * 8 };
+  enum { LEAST_IN = 64, LEAST_OUT = 256 };
   tesela__bits_tile tile;
   tesela__box box;
   tesela__bits_set_tile(fit, &tile, &box);
-  if (tile.in.n_loops > TESELA__BITS_LOOPS || 3 * room_of(fit) > 4 * elements_of(fit)) return true;
-  return tile.kinds > 1 && !tile.kind_bytes && tile.in.unit * tile.in.run.n < LEAST_ROW;
+  return bits_of_run(&tile.in) < LEAST_IN || bits_of_run(&tile.out) < LEAST_OUT ||
+         3 * room_of(fit) > 4 * elements_of(fit);
 }
 
 /* Runs of different loops make blocks. */
@@ -253,8 +192,8 @@ static bool fit_blocks(tesela__bits_fit *fit) {
   enum { SPARE_LOOPS = 8 };
   const tesela__bits_fit before = *fit;
   if (fit->padding || fit->box->n_loops + SPARE_LOOPS > TESELA__MAX_LOOPS || !find_one(fit)) return false;
-  const int32_t a = continuing_loop(fit->box, true, fit->one, fit->bits),
-                b = continuing_loop(fit->box, false, fit->one, fit->bits);
+  const int32_t a = tesela__bits_continuing(fit->box, true, fit->one, fit->bits),
+                b = tesela__bits_continuing(fit->box, false, fit->one, fit->bits);
   if (fit->bits >= 8 || (a >= 0 && b >= 0 && a != b)) {
     fit->blocks = true;
     fit->most = fit->most * (TESELA__BITS_BYTES / TESELA__BITS_ELEMENTS) * 8 / fit->bits;
@@ -279,8 +218,9 @@ static void set_contiguous(tesela__bits_fit *fit, int32_t bits) {
   tesela__box box;
   int32_t next;
   tesela__bits_set_tile(fit, &tile, &box);
+  fit->step = tile.kinds == 1 ? TESELA__BITS_BYTES : tile.kind_bytes ? TESELA__LINE : tile.kinds * tile.line;
   fit->in = contiguous(fit, true, &next) * fit->bits / bits;
-  fit->out = tile.out.unit * tile.out.run.n / bits;
+  fit->out = bits_of_run(&tile.out) / bits;
   fit->elements = fit->elements * fit->bits / bits;
 }
 

@@ -10,14 +10,6 @@
  */
 #include "relayout/solve.h"
 
-tesela__bits_loop tesela__bits_loop_of(const tesela__bits_fit *fit, int32_t i, bool src, int64_t buffer) {
-  const tesela__loop *l = &fit->box->loop[i];
-  tesela__bits_loop loop = {fit->chunk[i], src ? l->ss : l->ds, buffer, -1};
-  for (int32_t c = 0; c < fit->n_cuts; c++)
-    if (fit->cut[c] == i) loop.cut = c;
-  return loop;
-}
-
 /* The loop of the shortest steps on a side that is in the tile and not in `seen`, or -1. */
 static int32_t next_row_loop(const tesela__bits_fit *fit, bool src, uint64_t seen) {
   int32_t next = -1;

@@ -266,7 +266,7 @@ typedef struct tesela__piece {
  * bytes, one for each element; or in bits, if the tile is of blocks. */
 enum {
   TESELA__BITS_LOOPS = 20,
-  TESELA__BITS_ELEMENTS = 32 << 10, /* of a tile, most, if each becomes a byte */
+  TESELA__BITS_ELEMENTS = 32 << 10,                    /* of a tile, most, if each becomes a byte */
   TESELA__BITS_BYTES = 128 << 10,                      /* of a tile of blocks, most */
   TESELA__BITS_STAGE = TESELA__BITS_BYTES + (8 << 10), /* bytes of each of the two buffers of such tiles */
 };
@@ -298,11 +298,13 @@ typedef struct tesela__bits_tile {
   tesela__bits_side in, out;
   tesela__rows_fn *unpack, *pack; /* of blocks: both copy bits */
   bool blocks;                    /* elements stay bits: sides and runs count bits */
-  tesela__bit_block_fn *bit_block; /* of blocks of elements below a byte: `kinds` rows become rows of as many kinds */
-  int32_t kinds, row_loops;       /* the first loops of `in` are these rows, `rows` with those that fill the last byte */
-  int64_t rows, line;             /* line: bytes from one row of a kind to the next */
-  int64_t kind_bytes;             /* not 0: they become kinds at last, `kinds` rows of so many bytes */
-  tesela__piece inner;            /* from the buffer of src to that of dst */
+  tesela__bit_block_fn
+      *bit_block; /* of blocks of elements below a byte: `kinds` rows become rows of as many kinds */
+  int32_t kinds,
+      row_loops;       /* the first loops of `in` are these rows, `rows` with those that fill the last byte */
+  int64_t rows, line;  /* line: bytes from one row of a kind to the next */
+  int64_t kind_bytes;  /* not 0: they become kinds at last, `kinds` rows of so many bytes */
+  tesela__piece inner; /* from the buffer of src to that of dst */
 } tesela__bits_tile;
 
 /* Ways to move a box, which costs.inc prices: those of one solver differ in kernels or in where elements lie. */

@@ -171,8 +171,8 @@ static tesela__verdict bits_tile_verdict(const tesela__job *job) {
   if (fit.in == 1 || fit.out == 1) return refuses("no elements are near in src, or none contiguous in dst");
   const double bytes = job->dst_bits / 8.0;
   return costs(job, fit.blocks ? TESELA__COST_BITS_COPIED : TESELA__COST_BITS_AS_BYTES,
-               (double)fit.elements * bytes, (double)fit.in * bytes, (double)fit.out * bytes,
-               fit.blocks ? 0 : inner_cost(job, &fit));
+               fit.blocks ? (double)fit.step : (double)fit.elements * bytes, (double)fit.in * bytes,
+               (double)fit.out * bytes, fit.blocks ? 0 : inner_cost(job, &fit));
 }
 
 static tesela__verdict bits_verdict(const tesela__job *job) {

@@ -118,6 +118,7 @@ typedef struct tesela__bits_fit {
   uint64_t one;           /* of blocks: the loops of these (bit i: loop i) */
   int64_t most, elements; /* elements: of the tile, at most `most` */
   int64_t in, out;        /* elements of its runs on both sides */
+  int64_t step;           /* of blocks: bytes that a call of their first kernel moves */
   int64_t row, padding;   /* of the job */
   bool near;              /* runs of src have elements that are not in the tile */
   int64_t chunk[TESELA__MAX_LOOPS];
@@ -135,6 +136,9 @@ typedef struct tesela__bits_run {
   int64_t elements;
 } tesela__bits_run;
 
+enum { TESELA__BITS_NEAR = 4 }; /* so many times as many elements are unpacked, at most */
+int32_t tesela__bits_continuing(const tesela__box *box, bool src, uint64_t seen, int64_t step);
+int32_t tesela__bits_near(const tesela__box *box, uint64_t seen, int64_t step);
 void tesela__bits_find_run(const tesela__bits_fit *fit, bool src, tesela__bits_run *run);
 
 /* n elements and those that fill the last byte. */

@@ -44,7 +44,7 @@ struct tesela__worker {
   unsigned char *stage; /* TESELA__STAGE bytes, line-aligned; NULL unless staged */
   unsigned char *carry; /* a line for each entry of side A */
   unsigned char *pack;  /* TESELA__STAGE bytes; NULL unless rows are packed before the transpose */
-  bool inner; /* runs the piece inside a tile, and prefetches for the piece around it */
+  bool inner;           /* runs the piece inside a tile, and prefetches for the piece around it */
   /* All tiles of the piece inside a tile, from one buffer to another. */
   void (*run_inner)(tesela__worker *worker, const tesela__piece *inner, unsigned char *dst,
                     const unsigned char *src);
