@@ -28,7 +28,8 @@ static tesela_status side_table(tesela_plan *plan, const tesela__tile_side *s, b
 static void set_padding(const tesela__builder *b) {
   const tesela__job *job = b->job;
   if (!b->piece->transpose_fn || job->tail == 0) return;
-  int64_t rows = b->b.loop[0].n, padding = job->tail / job->wd * job->group, *sb = &job->plan->table[b->piece->sb];
+  int64_t rows = b->b.loop[0].n, padding = job->tail / job->wd * job->group,
+          *sb = &job->plan->table[b->piece->sb];
   for (int64_t i = 0; i < b->b.entries; i++)
     if (i % rows >= rows - padding) sb[i] = TESELA__PADDING;
   b->piece->padded = true;
@@ -99,8 +100,8 @@ static void add_levels(tesela__builder *b) {
     add_tile_level(piece, &box->loop[b->bits.cut[i]], chunk, chunk, kinds[i]);
   }
   if (next >= 0)
-    piece->level[piece->n_levels++] = (tesela__level){box->loop[next].n, box->loop[next].ss,
-                                                      box->loop[next].ds, 0, TESELA__PLAIN};
+    piece->level[piece->n_levels++] =
+        (tesela__level){box->loop[next].n, box->loop[next].ss, box->loop[next].ds, 0, TESELA__PLAIN};
   piece->n_tiles = 1;
   for (int32_t i = 0; i < piece->n_levels; i++) piece->n_tiles *= piece->level[i].n;
 }
