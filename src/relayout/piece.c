@@ -138,6 +138,17 @@ static int64_t set_staged_row(tesela__builder *b) {
   return b->b.dense ? b->b.entries / piece->group * piece->entry_dst : 0;
 }
 
+/* Bytes of dst that a tile writes without a gap. */
+static int64_t bytes_together(const tesela__builder *b) {
+  const tesela__piece *piece = b->piece;
+  if (piece->n_lines && !b->job->permute.dense) return piece->entry_dst / piece->n_lines;
+  for (int32_t loops = b->a.n; loops >= 0; loops--) {
+    const int64_t bytes = tesela__dense_bytes(b, loops);
+    if (bytes > 0) return bytes;
+  }
+  return piece->entry_dst;
+}
+
 static void set_stores(tesela__builder *b) {
   tesela__piece *piece = b->piece;
   const tesela_plan *plan = b->job->plan;
@@ -155,9 +166,7 @@ static void set_stores(tesela__builder *b) {
   piece->dense_b = (int32_t)b->b.dense_entries;
   if (blocks && !b->b.dense) piece->lines = false;
   int64_t row = set_staged_row(b);
-  piece->row = piece->n_lines && !b->job->permute.dense ? piece->entry_dst / piece->n_lines
-               : row                                    ? row
-                                                        : piece->entry_dst;
+  piece->row = bytes_together(b);
   piece->stage =
       !piece->fill && piece->group == 1 && !piece->bitwise && tesela__writes_runs(piece) &&
       piece->solver != TESELA_SOLVER_DEINTERLEAVE &&

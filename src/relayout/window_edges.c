@@ -53,6 +53,17 @@ static int64_t window_tile_bytes(const tesela_plan *plan, const tesela__piece *p
   return a + b + bytes;
 }
 
+/* How much shorter the last tile of a level is than the others. */
+static int64_t window_less(const tesela_plan *plan, const tesela__piece *piece, const tesela__level *l) {
+  if (piece->bits_tile) return 0;
+  if (l->kind == TESELA__TILE_A)
+    return window_last(&plan->table[piece->da], piece->na) - window_last(&plan->table[piece->da], l->last);
+  if (l->kind == TESELA__TILE_B && piece->group > 1) return (piece->nb - l->last) / piece->group;
+  if (l->kind == TESELA__TILE_B)
+    return window_last(&plan->table[piece->db], piece->nb) - window_last(&plan->table[piece->db], l->last);
+  return l->kind == TESELA__TILE_RUN ? (piece->run - l->last) * piece->run_dst : 0;
+}
+
 bool tesela__window_steps_of(const tesela_plan *plan, const tesela__piece *piece,
                              tesela__window_steps *steps) {
   *steps = (tesela__window_steps){piece->n_levels, 1, window_tile_bytes(plan, piece)};
@@ -63,7 +74,8 @@ bool tesela__window_steps_of(const tesela_plan *plan, const tesela__piece *piece
     if (l->ds < 0) return false;
     const bool follow = l->ds >= bytes;
     tiles *= l->n;
-    bytes += (l->n - 1) * l->ds;
+    const int64_t last = bytes - window_less(plan, piece, l);
+    if (l->n > 1) bytes = tesela__max((l->n - 2) * l->ds + bytes, (l->n - 1) * l->ds + last);
     if (!follow) *steps = (tesela__window_steps){i, tiles, bytes};
   }
   return true;
