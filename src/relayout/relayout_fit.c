@@ -428,13 +428,14 @@ static int64_t src_of_block(const tesela__builder *b) {
   return bytes;
 }
 
-/* Blocks that are dense in dst follow each other there; others, as far as they are near each other in dst, in src. */
+/* Blocks that are dense in dst follow each other there; others in src, if they are near each other in dst and all of a loop does. */
 static void set_extents_of_blocks(tesela__builder *b) {
   enum { IN = 1024, NEAR = 4096 };
   const tesela__job *job = b->job;
   if (!job->permute.dense) b->a.extent = src_of_block(b), b->b.extent = NO_EXTENT;
   const int32_t next = job->permute.dense || job->permute.bits ? -1 : next_dense(b, &b->a, true);
-  if (next >= 0 && job->box->loop[next].ds <= NEAR)
+  const tesela__loop *loop = next >= 0 ? &job->box->loop[next] : NULL;
+  if (loop && loop->ds <= NEAR && (job->random || loop->n * b->a.extent <= IN))
     grow_side(b, &b->a, true, job->random ? b->target.in : IN);
   b->a.extent = NO_EXTENT;
 }
