@@ -177,12 +177,13 @@ static bool find_one(tesela__bits_fit *fit) {
 
 static int64_t bits_of_run(const tesela__bits_side *side) { return side->unit * side->run.n; }
 
-/* Are runs of a block too short on a side, or is too much of it what fills their last bytes? */
+/* Are runs of a block too short on a side, or the rows of src that become kinds at once, or is too much of it what fills last bytes? */
 static bool is_poor_block(tesela__bits_fit *fit) {
   enum { LEAST_IN = 64, LEAST_OUT = 256 };
   tesela__bits_tile tile;
   tesela__box box;
   tesela__bits_set_tile(fit, &tile, &box);
+  if (tile.kinds > 1 && !tile.kind_bytes && tile.kinds * tile.line < TESELA__LINE) return true;
   return bits_of_run(&tile.in) < LEAST_IN || bits_of_run(&tile.out) < LEAST_OUT ||
          3 * room_of(fit) > 4 * elements_of(fit);
 }
