@@ -180,6 +180,17 @@ static void give_to_b(tesela__builder *b) {
   b->b.dense = false;
 }
 
+/* Rows of src that meet in one set of the caches evict each other: then a tile takes what follows in a row first. Where stores go past the
+ * cache dst comes first. */
+static bool rows_share_sets(const tesela__builder *b, tesela_solver solver) {
+  enum { PAGE = 4096, WAYS = 8 };
+  const tesela__job *job = b->job;
+  if (solver != TESELA_SOLVER_ROWS || job->fill || job->conversion || job->bitwise || b->b.n == 0)
+    return false;
+  if (job->random) return tesela__random(job->random) % 4 == 0;
+  return !job->plan->stream && b->b.entries > WAYS && b->b.loop[0].n > WAYS && b->b.loop[0].ss % PAGE == 0;
+}
+
 /* ---- the start of each solver ------------------------------------------------------------------------------ */
 
 static void set_rows_kernel(tesela__builder *b, tesela__kernel_kind kind, int32_t width, int64_t k) {
@@ -514,7 +525,7 @@ void tesela__fit_tile(tesela__builder *b, tesela_solver solver) {
       grow_side(b, &b->a, true, b->target.in);
     if (!blocks) grow_side(b, &b->b, false, b->target.total / (b->a.entries * streams));
   }
-  if (!blocks && b->b.entries == 1 && b->a.entries > 1) give_to_b(b);
+  if (!blocks && b->a.entries > 1 && (b->b.entries == 1 || rows_share_sets(b, solver))) give_to_b(b);
   if (!blocks && b->chunk >= b->run.n && job->plan->reach > 0) take_rows_in_reach(b);
   if (!blocks && b->b.entries == 1 && b->chunk >= b->run.n) take_any(b);
   if (!blocks && grows && !job->fill && solver != TESELA_SOLVER_STRIDED && job->plan->reach == 0)

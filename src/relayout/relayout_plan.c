@@ -183,7 +183,7 @@ static void forget_pieces(tesela_plan *plan) {
 }
 
 /* The number of places without an element that dst's digits reach or that follow them; -1: padding may share places. *tail: those
- * that follow. */
+ * that follow, or 0. */
 static int64_t padding_places(const tesela_layout *dst, int64_t *tail) {
   int64_t places = 1, elements = tesela_layout_copies(dst), end = dst->axis[0].offset + 1;
   for (int32_t i = 0; i < dst->n_active; i++) {
@@ -193,6 +193,7 @@ static int64_t padding_places(const tesela_layout *dst, int64_t *tail) {
     if (digit->stride > 0 && digit->extent > 0 && places > 0) end += (digit->extent - 1) * digit->stride;
   }
   for (int32_t d = 0; d < dst->rank; d++) elements *= dst->shape[d];
+  *tail = 0;
   if (dst->axis[0].interleaved && places != elements) return -1;
   *tail = dst->swizzle.n ? 0 : tesela__max(0, dst->axis[0].extent - (places ? end : dst->axis[0].offset));
   return places - elements + *tail;
@@ -235,6 +236,7 @@ static void find_stretches(tesela_plan *plan, uint64_t *random) {
   int64_t padding, tail;
   if (plan->n_replicas > 0 || (random && tesela__random(random) % 4 == 0)) return;
   padding = padding_places(&plan->dst, &tail) - tail;
+  if (padding < 0) return;
   plan->stretches.staged = random ? tesela__random(random) % 2 : plan->stream;
   if (padding > 0 && plan->fill == TESELA_FILL_LEAVE) plan->stretches.staged = false;
   tesela__stretches_set(&plan->stretches, plan, &plan->sums, padding, random);
@@ -278,7 +280,7 @@ static void use_stretches(tesela_plan *plan, const tesela__problem *problem) {
   int64_t tail;
   const int64_t padding = padding_places(&plan->dst, &tail) - tail;
   if (problem->no_sums || problem->sums.n == 0 || problem->n_replicas > 0 || plan->reach > 0) return;
-  if (plan->options.memory_bytes > 0 || padding == 0 || plan->fill == TESELA_FILL_LEAVE) return;
+  if (plan->options.memory_bytes > 0 || padding <= 0 || plan->fill == TESELA_FILL_LEAVE) return;
   if (tesela__stretches_better(plan, &problem->sums) &&
       tesela__stretches_set(s, plan, &problem->sums, padding, NULL))
     plan->irregular = "pieces would write parts of cache lines";

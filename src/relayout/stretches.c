@@ -53,7 +53,8 @@ static bool pass_fits(const stretch_cut *cut, const tesela__stretch_pass *pass, 
   int64_t others = 1, stride[TESELA_MAX_RANK];
   for (int32_t c = 0; c < cut->sums->n; c++) {
     const int64_t n = c == pass->wide ? tesela__ceil_div(room[c], pass->unit) : room[c];
-    const int64_t runs = pass->p == pass->q ? tesela__gather_most_runs(cut->sums, c, n) : n;
+    const int64_t stretches = n / cut->s->block[c] + 1; /* at whose ends runs end, too */
+    const int64_t runs = pass->p == pass->q ? tesela__gather_most_runs(cut->sums, c, n) + stretches : n;
     if ((c == pass->p || c == pass->q) && runs > TESELA__GATHER_VALUES) return false;
     if (c != pass->p && c != pass->q) others *= tesela__min(n, TESELA__GATHER_OTHERS + 1);
     if (others > TESELA__GATHER_OTHERS) return false;
@@ -240,6 +241,35 @@ static int64_t stretch_padding(const stretch_cut *cut) {
   return places - elements;
 }
 
+/* With padding, is all that the digits of dst reach one block without a gap? Else rooms up to the next stride may not be those of the
+ * digits, though they are as many. */
+static bool is_one_block(const stretch_cut *cut, const tesela_layout *dst) {
+  const tesela__sums *sums = cut->sums;
+  int64_t reach = 1, block = cut->bits;
+  bool grows = true;
+  uint64_t seen[TESELA_MAX_RANK] = {0}; /* digits of each coordinate */
+  for (int32_t c = 0; c < sums->n; c++)
+    if (sums->dst[c].n >= 64) return false;
+  for (int32_t i = 0; i < dst->n_active; i++) {
+    if (dst->digit[i].axis < 0 || dst->digit[i].extent == 1) continue;
+    if (dst->digit[i].stride <= 0) return false;
+    reach += (dst->digit[i].extent - 1) * dst->digit[i].stride;
+  }
+  while (grows) {
+    grows = false;
+    for (int32_t c = 0; c < sums->n; c++)
+      for (int32_t k = 0; k < sums->dst[c].n; k++) {
+        if (seen[c] >> k & 1 || sums->digit[sums->dst[c].first + k].stride != block) continue;
+        seen[c] |= (uint64_t)1 << k;
+        block *= stretch_room(cut, c, k);
+        grows = true;
+      }
+  }
+  for (int32_t c = 0; c < sums->n; c++)
+    if (seen[c] != ((uint64_t)1 << sums->dst[c].n) - 1) return false;
+  return block == reach * cut->bits;
+}
+
 static stretch_sizes sizes_of_stretches(uint64_t *random) {
   if (!random) return (stretch_sizes){STRETCH_BYTES, STRETCH_WHOLE, STRETCH_LEAST, TESELA__GATHER_STAGE};
   const int64_t bytes = 16 << tesela__random(random) % 8, whole = bytes << tesela__random(random) % 4;
@@ -279,7 +309,8 @@ bool tesela__stretches_set(tesela__stretches *s, const tesela_plan *plan, const 
   if (plan->conversion || cut.bits < 8 || sums->n_digits == 2 * TESELA_MAX_DIGITS) return false;
   cut.width = cut.bits / 8;
   cut.pads = padding > 0;
-  if (stretch_padding(&cut) != padding) return false;
+  if (padding < 0 || stretch_padding(&cut) != padding) return false;
+  if (cut.pads && !is_one_block(&cut, &plan->dst)) return false;
   if (!tesela__src_order_set(&s->src, sums, plan->dst.bits)) s->src.n = 0;
   for (int one = 0; one < 2; one++) {
     tesela__passes_set(s, plan, sums, one);
