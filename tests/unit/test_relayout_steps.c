@@ -104,7 +104,11 @@ static void test_large_tiles(void **state) {
                 {"0/6 1/100 0 1", "0/4 1/4 0/2 1 0", 16, {2218, 2115}},
                 {"0/20 1/120 0 1", "1/16 0/128 1/4 0 1", 8, {3777, 2349}},
                 {"1/16 0/128 1/4 0 1", "0/8 1/128 0/2 1 0", 8, {3001, 2999}},
-                {"0/7 1/30 0 1", "1/4 0/4 1 0 +1", 8, {2503, 3501}}};
+                {"0/7 1/30 0 1", "1/4 0/4 1 0 +1", 8, {2503, 3501}},
+                {"0 1",
+                 "0/32 1/8 0 1",
+                 32,
+                 {64, 54400}}}; /* as many runs as tables have, less those at ends of stretches */
   if (slow_run()) return;
   for (size_t i = 0; i < sizeof larges / sizeof larges[0]; i++) {
     pair p = {.fill = TESELA_FILL_VALUE, .fill_value = {1, 2, 3, 4, 5, 6, 7, 8}};
