@@ -132,7 +132,25 @@ static void test_large_tiles(void **state) {
   }
 }
 
+/* Places between the digits of dst are no padding, though there are as many: 7 of 8 columns are padding, then a gap. */
+static void test_gaps(void **state) {
+  (void)state;
+  static const int64_t shape[] = {16, 2};
+  pair p = {.fill = TESELA_FILL_VALUE, .fill_value = {1, 2, 3, 4, 5, 6, 7, 8}};
+  bench b;
+  tesela_plan_info used;
+  assert_true(layout_of_digits(&p.dst, TESELA_DTYPE_NONE, 64, 2, shape, "0/2(9)@18 0/1(2)@9 1/1(8)@1"));
+  assert_true(layout_of_digits(&p.src, TESELA_DTYPE_NONE, 64, 2, shape, "0 1"));
+  assert_true(make_bench(&b, &p, 1));
+  for (uint64_t shuffle = 0; shuffle < 200; shuffle++) {
+    const trial t = {.options = {.threads = 1, .solver = TESELA_SOLVER_GATHER, .shuffle = shuffle}};
+    check(&b, &t, &used);
+  }
+  free_bench(&b);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_tiles), cmocka_unit_test(test_large_tiles)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_tiles), cmocka_unit_test(test_large_tiles),
+                                     cmocka_unit_test(test_gaps)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
