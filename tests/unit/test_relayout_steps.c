@@ -132,7 +132,7 @@ static void test_large_tiles(void **state) {
   }
 }
 
-/* Places between the digits of dst are no padding, though there are as many: 7 of 8 columns are padding, then a gap. */
+/* Places between the digits of dst are gaps, though they are as many as the padding: 6 of 8 columns are padding, then a gap. */
 static void test_gaps(void **state) {
   (void)state;
   static const int64_t shape[] = {16, 2};
