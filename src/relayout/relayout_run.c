@@ -148,26 +148,28 @@ static void run_tiles(tesela__worker *w, plan_run *run, int64_t first, int64_t e
   }
 }
 
+static void run_tiles_carrying(tesela__worker *w, plan_run *run, int64_t first, int64_t end) {
+  alignas(TESELA__LINE) unsigned char carry[TESELA__CARRIED * TESELA__LINE];
+  w->carry = carry;
+  run_tiles(w, run, first, end);
+}
+
 /* run_tiles with the buffers of staging and packing; a separate function, so that other plans need less stack. */
 static __attribute__((noinline)) void run_tiles_buffered(tesela__worker *w, plan_run *run, int64_t first,
                                                          int64_t end) {
-  alignas(TESELA__LINE) unsigned char stage[TESELA__STAGE], pack[TESELA__STAGE],
-      carry[TESELA__CARRIED * TESELA__LINE];
+  alignas(TESELA__LINE) unsigned char stage[TESELA__STAGE], pack[TESELA__STAGE];
   w->stage = stage;
   w->pack = pack;
-  w->carry = carry;
-  run_tiles(w, run, first, end);
+  run_tiles_carrying(w, run, first, end);
 }
 
 /* The same for tiles of bits. */
 static __attribute__((noinline)) void run_tiles_of_bits(tesela__worker *w, plan_run *run, int64_t first,
                                                         int64_t end) {
-  alignas(TESELA__LINE) unsigned char stage[TESELA__BITS_STAGE], pack[TESELA__BITS_STAGE],
-      carry[TESELA__CARRIED * TESELA__LINE];
+  alignas(TESELA__LINE) unsigned char stage[TESELA__BITS_STAGE], pack[TESELA__BITS_STAGE];
   w->stage = stage;
   w->pack = pack;
-  w->carry = carry;
-  run_tiles(w, run, first, end);
+  run_tiles_carrying(w, run, first, end);
 }
 
 static void run_inner(tesela__worker *outer, const tesela__piece *inner, unsigned char *dst,
