@@ -95,6 +95,26 @@ static const char *not_two_sides(const tesela__job *job) {
   return NULL;
 }
 
+/* The bytes of a row of a transpose's block on each side, up to a line: as in the tile, a loop that both sides could take is of one of them. */
+static void block_sides(const tesela__job *job, double *in, double *out) {
+  const tesela__box *box = job->box;
+  int64_t src = box->loop[job->a].n * job->ws, dst = box->loop[job->b].n * job->wd;
+  uint64_t used = UINT64_C(1) << job->a | UINT64_C(1) << job->b;
+  for (int32_t i = 0; i < box->n_loops; i++) {
+    const tesela__loop *l = &box->loop[i];
+    const bool is_in = src < TESELA__LINE && l->ss == src, is_out = dst < TESELA__LINE && l->ds == dst;
+    if (used >> i & 1 || l->n == 1 || (!is_in && !is_out)) continue;
+    if (is_in && (!is_out || src < dst))
+      src *= l->n;
+    else
+      dst *= l->n;
+    used |= UINT64_C(1) << i;
+    i = -1;
+  }
+  *in = job->ws ? (double)src : TESELA__LINE;
+  *out = job->wd ? (double)dst : TESELA__LINE;
+}
+
 static tesela__verdict transpose_verdict(const tesela__job *job) {
   const char *why = not_two_sides(job);
   if (why) return refuses(why);
@@ -102,7 +122,8 @@ static tesela__verdict transpose_verdict(const tesela__job *job) {
   const tesela__loop *b = &job->box->loop[job->b];
   if (b->ss == 0 && b->n * job->wd >= 2 * TESELA__LINE && !job->conversion)
     return refuses("one element fills each run; strided repeats it");
-  double in = stretch(job, job->a, job->b, true), out = stretch(job, job->b, job->a, false);
+  double in, out;
+  block_sides(job, &in, &out);
   out += (double)job->behind;
   if (job->apart) in = (double)(job->box->loop[job->a].n * job->wd);
   tesela__cost_way way = job->apart        ? TESELA__COST_TRANSPOSE_PACKED
