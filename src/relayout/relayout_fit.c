@@ -191,6 +191,32 @@ static bool rows_share_sets(const tesela__builder *b, tesela_solver solver) {
   return !job->plan->stream && b->b.entries > WAYS && b->b.loop[0].n > WAYS && b->b.loop[0].ss % PAGE == 0;
 }
 
+/* In the cache a call of a kernel costs as much as some lines: its rows are those of both sides, and of loops around them. */
+static void join_rows(tesela__builder *b) {
+  enum { CACHED_BYTES = 32 << 10 };
+  const tesela__box *box = b->job->box;
+  const bool a_first = side_is_cut(&b->b);
+  if (b->a.n > 0) {
+    if (a_first && side_is_cut(&b->a)) return;
+    tesela__tile_side inner = a_first ? b->a : b->b, *outer = a_first ? &b->b : &b->a;
+    if (inner.entries * outer->entries > b->b.most) return;
+    for (int32_t i = 0; i < outer->n; i++) inner.loop[inner.n++] = outer->loop[i];
+    inner.entries *= outer->entries;
+    inner.chunk = outer->chunk;
+    inner.dense = false;
+    b->b = inner;
+    b->a = (tesela__tile_side){.entries = 1, .extent = 1, .chunk = 1, .most = b->a.most, .dense = true, .dense_entries = 1};
+  }
+  for (int32_t i = box->n_loops - 1; i >= 0 && !side_is_cut(&b->b); i--) {
+    const int64_t room = tesela__min(CACHED_BYTES / (b->b.entries * b->piece->entry_dst), b->b.most / b->b.entries);
+    if (b->used[i]) continue;
+    if (room < 2) return;
+    b->used[i] = true;
+    b->b.dense = false;
+    side_add(&b->b, box->loop[i], room * b->b.entries, 1);
+  }
+}
+
 /* ---- the start of each solver ------------------------------------------------------------------------------ */
 
 static void set_rows_kernel(tesela__builder *b, tesela__kernel_kind kind, int32_t width, int64_t k) {
@@ -530,4 +556,7 @@ void tesela__fit_tile(tesela__builder *b, tesela_solver solver) {
   if (!blocks && b->b.entries == 1 && b->chunk >= b->run.n) take_any(b);
   if (!blocks && grows && !job->fill && solver != TESELA_SOLVER_STRIDED && job->plan->reach == 0)
     take_more_rows(b);
+  const bool joins = !blocks && b->chunk >= b->run.n && !job->plan->stream && !job->inner && !job->fill && !job->conversion &&
+                     !b->piece->bitwise && job->plan->reach == 0;
+  if (joins && !(job->random && tesela__random(job->random) % 2)) join_rows(b);
 }
