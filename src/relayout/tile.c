@@ -236,6 +236,10 @@ static bool are_apart(const block_source *s) { return s->padded || s->dense < s-
 static void blocks_direct(tesela__worker *w, const block_source *s, unsigned char *dst) {
   bool stream = w->store == TESELA__STORE_STREAM, apart = are_apart(s);
   int32_t block = w->piece->block;
+  if (!apart && !w->prefetch.n_rows) {
+    w->piece->transpose_fn(dst, s->dst_off, s->src, s->src_off, (int32_t)s->rows, (int32_t)s->cols, stream);
+    return;
+  }
   for (int64_t a = 0; a < s->cols; a += block) {
     int32_t n = (int32_t)tesela__min(block, s->cols - a);
     if (apart)
