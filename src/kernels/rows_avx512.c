@@ -32,7 +32,7 @@ AVX512 static inline void copy_vector_avx512(unsigned char *dst, const unsigned 
 /* n >= 64; the last vector overlaps the one before it; if n >= 512, the first one overlaps the second, to align dst. */
 AVX512 static inline void copy_row_avx512(unsigned char *dst, const unsigned char *src, int64_t n) {
   int64_t at = 0;
-  if (n >= 512) {
+  if (n >= 512 && (uintptr_t)dst % 64 != 0) {
     copy_vector_avx512(dst, src);
     at = (int64_t)(-(uintptr_t)dst & 63);
   }
@@ -88,6 +88,26 @@ static inline bool all_at_lines_avx512(const unsigned char *dst, const int64_t *
   return bits % 64 == 0;
 }
 
+/* Rows of 64 to 256 bytes: the first vectors and the last ones, which may overlap. */
+AVX512 static inline void copy_short_rows_avx512(unsigned char *dst, const int64_t *dst_off,
+                                                 const unsigned char *src, const int64_t *src_off, int64_t n,
+                                                 int64_t count) {
+  for (int64_t i = 0; i < count; i++) {
+    unsigned char *to = dst + dst_off[i];
+    const unsigned char *from = src + src_off[i];
+    const __m512i first = _mm512_loadu_si512(from), last = _mm512_loadu_si512(from + n - 64);
+    if (n > 128) {
+      const __m512i second = _mm512_loadu_si512(from + 64);
+      const __m512i third = _mm512_loadu_si512(from + n - 128);
+      _mm512_storeu_si512(to, first), _mm512_storeu_si512(to + 64, second);
+      _mm512_storeu_si512(to + n - 128, third), _mm512_storeu_si512(to + n - 64, last);
+    } else {
+      _mm512_storeu_si512(to, first);
+      if (n > 64) _mm512_storeu_si512(to + n - 64, last);
+    }
+  }
+}
+
 AVX512 void tesela__k_copy_avx512(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
                                   const unsigned char *src, const int64_t *src_off, int64_t count) {
   int64_t n = rows->n;
@@ -100,6 +120,8 @@ AVX512 void tesela__k_copy_avx512(const tesela__rows *rows, unsigned char *dst, 
   } else if (n < 64) {
     __mmask64 mask = low_bytes_avx512(n);
     for (int64_t i = 0; i < count; i++) copy_masked_avx512(dst + dst_off[i], src + src_off[i], mask);
+  } else if (n <= 256) {
+    copy_short_rows_avx512(dst, dst_off, src, src_off, n, count);
   } else {
     for (int64_t i = 0; i < count; i++) copy_row_avx512(dst + dst_off[i], src + src_off[i], n);
   }

@@ -124,13 +124,24 @@ static inline void tesela__load_part(uint64_t part[2], const unsigned char *src,
     }                                                                      \
   }
 
-/* Define the kernel `symbol` as a call of `body(width, &block)`. */
+/* Define the kernel `symbol` as calls of `body(width, &block)`, one for each block. */
 #define TESELA__TRANSPOSE(symbol, isa, body, width)                                                         \
   TESELA__TARGET(isa)                                                                                       \
   void symbol(unsigned char *dst, const int64_t *dst_off, const unsigned char *src, const int64_t *src_off, \
               int32_t rows, int32_t cols, bool stream) {                                                    \
-    const tesela__transpose_block block = {dst, dst_off, src, src_off, rows, cols, stream};                 \
-    body(width, &block);                                                                                    \
+    enum { BLOCK = 64 / (width) };                                                                          \
+    for (int32_t a = 0; a < cols; a += BLOCK)                                                               \
+      for (int32_t b = 0; b < rows; b += BLOCK) {                                                           \
+        const int32_t n_rows = rows - b < BLOCK ? rows - b : BLOCK;                                         \
+        const tesela__transpose_block block = {.dst = dst + (int64_t)b * (width),                           \
+                                               .dst_off = dst_off + a,                                      \
+                                               .src = src + (int64_t)a * (width),                           \
+                                               .src_off = src_off + b,                                      \
+                                               .rows = n_rows,                                              \
+                                               .cols = cols - a < BLOCK ? cols - a : BLOCK,                 \
+                                               .stream = stream && n_rows == BLOCK};                        \
+        body(width, &block);                                                                                \
+      }                                                                                                     \
   }
 
 #endif

@@ -5,7 +5,7 @@
  */
 #include "kernels/kernels.h"
 
-enum { TRANSPOSE_C_ROWS = 64 }; /* of the largest block */
+enum { TRANSPOSE_C_ROWS = 64 }; /* at a time */
 
 /* Every caller passes a literal `width`, so that each memcpy becomes one load and one store. */
 static inline void transpose_c(size_t width, unsigned char *dst, const int64_t *dst_off,
@@ -23,7 +23,9 @@ static inline void transpose_c(size_t width, unsigned char *dst, const int64_t *
   void symbol(unsigned char *dst, const int64_t *dst_off, const unsigned char *src, const int64_t *src_off, \
               int32_t rows, int32_t cols, bool stream) {                                                    \
     (void)stream;                                                                                           \
-    transpose_c(width, dst, dst_off, src, src_off, rows, cols);                                             \
+    for (int32_t b = 0; b < rows; b += TRANSPOSE_C_ROWS)                                                    \
+      transpose_c(width, dst + (int64_t)b * (width), dst_off, src, src_off + b,                             \
+                  rows - b < TRANSPOSE_C_ROWS ? rows - b : TRANSPOSE_C_ROWS, cols);                         \
   }
 TESELA__TRANSPOSE_C(tesela__k_transpose_x8_c, 1)
 TESELA__TRANSPOSE_C(tesela__k_transpose_x16_c, 2)

@@ -208,6 +208,34 @@ static bool rows_share_sets(const tesela__builder *b, tesela_solver solver) {
          b->b.loop[0].n > WAYS && b->b.loop[0].ss % PAGE == 0;
 }
 
+/* In the cache a call of a kernel costs as much as some lines: its rows are those of both sides, and of loops around them. */
+static void join_rows(tesela__builder *b) {
+  enum { CACHED_BYTES = 16 << 10 };
+  const tesela__box *box = b->job->box;
+  const int64_t row = tesela__max(TESELA__LINE, b->piece->entry_dst);
+  const bool a_first = side_is_cut(&b->b);
+  if (b->a.n > 0) {
+    if (a_first && side_is_cut(&b->a)) return;
+    tesela__tile_side inner = a_first ? b->a : b->b, *outer = a_first ? &b->b : &b->a;
+    if (inner.entries * outer->entries > b->b.most) return;
+    for (int32_t i = 0; i < outer->n; i++) inner.loop[inner.n++] = outer->loop[i];
+    inner.entries *= outer->entries;
+    inner.chunk = outer->chunk;
+    inner.dense = false;
+    b->b = inner;
+    b->a = (tesela__tile_side){
+        .entries = 1, .extent = 1, .chunk = 1, .most = b->a.most, .dense = true, .dense_entries = 1};
+  }
+  for (int32_t i = box->n_loops - 1; i >= 0 && !side_is_cut(&b->b); i--) {
+    const int64_t room = tesela__min(CACHED_BYTES / (b->b.entries * row), b->b.most / b->b.entries);
+    if (b->used[i]) continue;
+    if (room < 2) return;
+    b->used[i] = true;
+    b->b.dense = false;
+    side_add(&b->b, box->loop[i], room * b->b.entries, 1);
+  }
+}
+
 /* ---- the start of each solver ------------------------------------------------------------------------------ */
 
 static void set_rows_kernel(tesela__builder *b, tesela__kernel_kind kind, int32_t width, int64_t k) {
@@ -400,6 +428,13 @@ static void set_whole(tesela__builder *b, int64_t *na, int64_t *nb, int64_t mult
   *na = tesela__min(*na, most);
 }
 
+/* In the cache, do dst rows follow each other? A tile takes many of them, since it reads and writes in order. */
+static bool follows_in_cache(const tesela__job *job) {
+  const int64_t row = job->box->loop[job->b].n * job->wd + job->tail;
+  return !job->plan->stream && !job->random && !job->inner && !job->conversion && !job->apart &&
+         job->group == 1 && row <= 4 * TESELA__LINE && job->box->loop[job->a].ds == row;
+}
+
 static void start_transpose(tesela__builder *b) {
   const tesela__job *job = b->job;
   tesela__piece *piece = b->piece;
@@ -434,6 +469,7 @@ static void start_transpose(tesela__builder *b) {
   if (m > 1 || job->conversion || job->apart) set_most_packed(b, m);
   if (m > 1) na = b->a.most, nb = b->b.most, multiple = 64;
   if (m == 1 && !job->conversion && !job->apart) set_whole(b, &na, &nb, multiple);
+  if (follows_in_cache(job)) na = tesela__max(na, TESELA__MAX_TILE);
   b->a.extent = job->apart ? job->box->loop[job->a].ss : job->ws;
   b->b.extent = job->wd;
   tesela__loop b_loop = job->box->loop[job->b];
@@ -548,4 +584,8 @@ void tesela__fit_tile(tesela__builder *b, tesela_solver solver) {
   if (!blocks && b->b.entries == 1 && b->chunk >= b->run.n) take_any(b);
   if (!blocks && grows && !job->fill && solver != TESELA_SOLVER_STRIDED && job->plan->reach == 0)
     take_more_rows(b);
+  const bool joins = !blocks && b->chunk >= b->run.n && !job->plan->stream && !job->inner && !job->fill &&
+                     !job->conversion && !b->piece->bitwise && job->plan->reach == 0 &&
+                     b->piece->entry_dst >= 8;
+  if (joins && !(job->random && tesela__random(job->random) % 2)) join_rows(b);
 }

@@ -164,7 +164,9 @@ static tesela__rows rows_of(const tesela__worker *w, const tesela__tile *tile, b
   return rows;
 }
 
-static int64_t rows_at_a_time(const tesela__piece *piece) {
+static int64_t rows_at_a_time(const tesela__worker *w) {
+  const tesela__piece *piece = w->piece;
+  if (!w->prefetch.n_rows && !piece->tail) return piece->nb;
   const int64_t n = tesela__max(1, 4096 / tesela__max(1, piece->entry_dst));
   return piece->n_lines ? tesela__ceil_div(n, TESELA__PERMUTE_BLOCKS) * TESELA__PERMUTE_BLOCKS : n;
 }
@@ -173,7 +175,7 @@ static void tile_rows(tesela__worker *w, const tesela__tile *tile) {
   const tesela__piece *piece = w->piece;
   const int64_t *da = &w->plan->table[piece->da], *sa = &w->plan->table[piece->sa];
   tesela__rows rows = rows_of(w, tile, w->store == TESELA__STORE_STREAM);
-  int64_t group = rows_at_a_time(piece);
+  int64_t group = rows_at_a_time(w);
   for (int64_t a = 0; a < tile->na; a++)
     some_rows(w, &rows, tile->dst + da[a], tile->src + sa[a], tile->nb, group);
 }
@@ -234,6 +236,10 @@ static bool are_apart(const block_source *s) { return s->padded || s->dense < s-
 static void blocks_direct(tesela__worker *w, const block_source *s, unsigned char *dst) {
   bool stream = w->store == TESELA__STORE_STREAM, apart = are_apart(s);
   int32_t block = w->piece->block;
+  if (!apart && !w->prefetch.n_rows) {
+    w->piece->transpose_fn(dst, s->dst_off, s->src, s->src_off, (int32_t)s->rows, (int32_t)s->cols, stream);
+    return;
+  }
   for (int64_t a = 0; a < s->cols; a += block) {
     int32_t n = (int32_t)tesela__min(block, s->cols - a);
     if (apart)
@@ -287,7 +293,7 @@ static void stage_blocks(tesela__worker *w, const block_source *s, const staged_
 static void stage_rows(tesela__worker *w, const tesela__tile *tile, const staged_rows *r,
                        const int64_t *phase_off) {
   tesela__rows rows = rows_of(w, tile, false);
-  int64_t group = rows_at_a_time(w->piece);
+  int64_t group = rows_at_a_time(w);
   for (int64_t i = 0; i < r->n; i++)
     some_rows(w, &rows, w->stage + phase_off[i], tile->src + w->plan->table[w->piece->sa + r->a + i],
               tile->nb, group);
