@@ -203,16 +203,16 @@ static void blocks_apart(tesela__worker *w, const block_source *s, int64_t a, in
                          const int64_t *dst_off, bool stream) {
   const tesela__piece *piece = w->piece;
   const int64_t *db = &w->plan->table[piece->db];
-  int32_t block = piece->block;
+  const int32_t most = tesela__rows_of_call(piece);
   const unsigned char *src = s->src + a * piece->width;
   int64_t padded[TESELA__LINE];
   for (int64_t first = 0; first < s->rows; first += s->dense)
-    for (int64_t b = first, end = tesela__min(first + s->dense, s->rows); b < end; b += block) {
-      int32_t rows = (int32_t)tesela__min(block, end - b);
+    for (int64_t b = first, end = tesela__min(first + s->dense, s->rows); b < end; b += most) {
+      int32_t rows = (int32_t)tesela__min(most, end - b);
       const int64_t *src_off = s->src_off + b;
       if (s->padded) src_off = with_padding(w, src, src_off, rows, padded);
       piece->transpose_fn(dst + db[first] + (b - first) * piece->width, dst_off, src, src_off, rows, n,
-                          stream && rows == block);
+                          stream);
       tesela__prefetch_some(&w->prefetch);
     }
 }
@@ -221,12 +221,11 @@ static void blocks_apart(tesela__worker *w, const block_source *s, int64_t a, in
 static void blocks_along(tesela__worker *w, const block_source *s, int64_t a, int32_t n, unsigned char *dst,
                          const int64_t *dst_off, bool stream) {
   const tesela__piece *piece = w->piece;
-  int32_t block = piece->block;
+  const int32_t most = tesela__rows_of_call(piece);
   const unsigned char *src = s->src + a * piece->width;
-  for (int64_t b = 0; b < s->rows; b += block) {
-    int32_t rows = (int32_t)tesela__min(block, s->rows - b);
-    piece->transpose_fn(dst + b * piece->width, dst_off, src, s->src_off + b, rows, n,
-                        stream && rows == block);
+  for (int64_t b = 0; b < s->rows; b += most) {
+    int32_t rows = (int32_t)tesela__min(most, s->rows - b);
+    piece->transpose_fn(dst + b * piece->width, dst_off, src, s->src_off + b, rows, n, stream);
     tesela__prefetch_some(&w->prefetch);
   }
 }
