@@ -195,7 +195,8 @@ static bool rows_share_sets(const tesela__builder *b, tesela_solver solver) {
 static void join_rows(tesela__builder *b) {
   enum { CACHED_BYTES = 16 << 10 };
   const tesela__box *box = b->job->box;
-  const int64_t row = tesela__max(TESELA__LINE, b->piece->entry_dst);
+  const int64_t streams = b->piece->solver == TESELA_SOLVER_DEINTERLEAVE ? b->piece->rows.k : 1;
+  const int64_t row = streams * tesela__max(TESELA__LINE, b->piece->entry_dst);
   const bool a_first = side_is_cut(&b->b);
   if (b->a.n > 0) {
     if (a_first && side_is_cut(&b->a)) return;
