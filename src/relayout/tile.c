@@ -131,6 +131,17 @@ static void convert_long_row(tesela__worker *w, const tesela__rows *rows, unsign
   }
 }
 
+/* Fill the padding after each of n rows. */
+static void fill_tails(const tesela__worker *w, unsigned char *dst, const int64_t *off, int64_t n) {
+  enum { SHORT = TESELA__LINE }; /* as a call costs more */
+  const int64_t bytes = w->piece->tail;
+  for (int64_t i = 0; i < n; i++)
+    if (bytes <= SHORT)
+      fill_short(dst + off[i], bytes, w->plan->fill_pattern);
+    else
+      tesela__fill_row(dst + off[i], bytes, w->plan->fill_pattern);
+}
+
 /* Copy the rows of one entry of A, about 4 KiB at a time, each with a share of the prefetch. */
 static void some_rows(tesela__worker *w, const tesela__rows *rows, unsigned char *dst,
                       const unsigned char *src, int64_t nb, int64_t group) {
@@ -146,8 +157,7 @@ static void some_rows(tesela__worker *w, const tesela__rows *rows, unsigned char
       convert_rows(piece, rows, dst, db + b, src, sb + b, n);
     else
       piece->rows_fn(rows, dst, db + b, src, sb + b, n);
-    for (int64_t i = b; i < b + n && piece->tail; i++)
-      tesela__fill_row(dst + db[i] + piece->entry_dst - piece->tail, piece->tail, w->plan->fill_pattern);
+    if (piece->tail) fill_tails(w, dst + piece->entry_dst - piece->tail, db + b, n);
     tesela__prefetch_some(&w->prefetch);
   }
 }
