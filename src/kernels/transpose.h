@@ -124,12 +124,23 @@ static inline void tesela__load_part(uint64_t part[2], const unsigned char *src,
     }                                                                      \
   }
 
-/* Define the kernel `symbol` as calls of `body(width, &block)`, one for each block. */
+/* Define the kernel `symbol`, which runs `body(width, &block)` for each block. A single block has a function of its own, whose registers are
+ * not those of the loops. */
 #define TESELA__TRANSPOSE(symbol, isa, body, width)                                                         \
+  static __attribute__((noinline)) TESELA__TARGET(isa) void symbol##_block(                                 \
+      unsigned char *dst, const int64_t *dst_off, const unsigned char *src, const int64_t *src_off,         \
+      int32_t rows, int32_t cols, bool stream) {                                                            \
+    const tesela__transpose_block block = {dst, dst_off, src, src_off, rows, cols, stream};                 \
+    body(width, &block);                                                                                    \
+  }                                                                                                         \
   TESELA__TARGET(isa)                                                                                       \
   void symbol(unsigned char *dst, const int64_t *dst_off, const unsigned char *src, const int64_t *src_off, \
               int32_t rows, int32_t cols, bool stream) {                                                    \
     enum { BLOCK = 64 / (width) };                                                                          \
+    if (rows <= BLOCK && cols <= BLOCK) {                                                                   \
+      symbol##_block(dst, dst_off, src, src_off, rows, cols, stream &&rows == BLOCK);                       \
+      return;                                                                                               \
+    }                                                                                                       \
     for (int32_t a = 0; a < cols; a += BLOCK)                                                               \
       for (int32_t b = 0; b < rows; b += BLOCK) {                                                           \
         const int32_t n_rows = rows - b < BLOCK ? rows - b : BLOCK;                                         \

@@ -117,17 +117,11 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void finish_pairs512(int width, bo
   if (whole || j + lane < b->cols) put512(width, b, j + lane, _mm512_permutex2var_epi64(rows, odd, after));
 }
 
-/* Can the caches keep the lines of all src rows until their second half is read? */
-TESELA__INLINE bool are_apart512(const tesela__transpose_block *b) {
-  enum { MEET = 1024 };
-  return !b->stream && (b->src_off[1] - b->src_off[0]) % MEET != 0;
-}
-
 TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void rows512(int width, bool whole,
                                                            const tesela__transpose_block *b) {
   const int32_t lane = 16 / width;
   __m512i v[16], rows[16], after[16];
-  if (width >= 4 && !(whole && are_apart512(b))) {
+  if (width >= 4) {
     lines512(width, whole, b);
     return;
   }

@@ -210,10 +210,12 @@ static bool rows_share_sets(const tesela__builder *b, tesela_solver solver) {
 
 /* In the cache a call of a kernel costs as much as some lines: its rows are those of both sides, and of loops around them. */
 static void join_rows(tesela__builder *b) {
-  enum { CACHED_BYTES = 16 << 10 };
+  enum { CACHED_BYTES = 16 << 10, PAGE = 4096 };
   const tesela__box *box = b->job->box;
-  const int64_t row = tesela__max(TESELA__LINE, b->piece->entry_dst);
+  const int64_t streams = b->piece->solver == TESELA_SOLVER_DEINTERLEAVE ? b->piece->rows.k : 1;
+  const int64_t row = streams * tesela__max(TESELA__LINE, b->piece->entry_dst);
   const bool a_first = side_is_cut(&b->b);
+  if (streams > 1 && b->piece->rows.dst_pitch % PAGE == 0) return; /* they meet in one set of the caches */
   if (b->a.n > 0) {
     if (a_first && side_is_cut(&b->a)) return;
     tesela__tile_side inner = a_first ? b->a : b->b, *outer = a_first ? &b->b : &b->a;

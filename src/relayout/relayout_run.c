@@ -98,8 +98,8 @@ static void set_tile(tesela__tile *tile, const tile_odometer *o, const plan_run 
 /* Lines to prefetch at each call of a kernel, enough for all stretches of a tile. */
 static int32_t prefetch_share(const tesela__piece *piece) {
   int64_t lines = (int64_t)piece->n_prefetch * piece->prefetch_lines;
-  int64_t per_call =
-      piece->transpose_fn ? piece->block : tesela__max(1, 4096 / tesela__max(1, piece->entry_dst));
+  int64_t per_call = piece->transpose_fn ? tesela__rows_of_call(piece)
+                                         : tesela__max(1, 4096 / tesela__max(1, piece->entry_dst));
   bool long_row = piece->convert_fn && !piece->transpose_fn && piece->nb == 1;
   int64_t pieces_of_run = long_row ? tesela__ceil_div(piece->run, 512) : 1;
   int64_t columns = piece->transpose_fn ? tesela__ceil_div(piece->na, piece->block) : piece->na;

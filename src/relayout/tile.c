@@ -131,6 +131,17 @@ static void convert_long_row(tesela__worker *w, const tesela__rows *rows, unsign
   }
 }
 
+/* Fill the padding after each of n rows. */
+static void fill_tails(const tesela__worker *w, unsigned char *dst, const int64_t *off, int64_t n) {
+  enum { SHORT = TESELA__LINE }; /* as a call costs more */
+  const int64_t bytes = w->piece->tail;
+  for (int64_t i = 0; i < n; i++)
+    if (bytes <= SHORT)
+      fill_short(dst + off[i], bytes, w->plan->fill_pattern);
+    else
+      tesela__fill_row(dst + off[i], bytes, w->plan->fill_pattern);
+}
+
 /* Copy the rows of one entry of A, about 4 KiB at a time, each with a share of the prefetch. */
 static void some_rows(tesela__worker *w, const tesela__rows *rows, unsigned char *dst,
                       const unsigned char *src, int64_t nb, int64_t group) {
@@ -146,8 +157,7 @@ static void some_rows(tesela__worker *w, const tesela__rows *rows, unsigned char
       convert_rows(piece, rows, dst, db + b, src, sb + b, n);
     else
       piece->rows_fn(rows, dst, db + b, src, sb + b, n);
-    for (int64_t i = b; i < b + n && piece->tail; i++)
-      tesela__fill_row(dst + db[i] + piece->entry_dst - piece->tail, piece->tail, w->plan->fill_pattern);
+    if (piece->tail) fill_tails(w, dst + piece->entry_dst - piece->tail, db + b, n);
     tesela__prefetch_some(&w->prefetch);
   }
 }
@@ -203,16 +213,16 @@ static void blocks_apart(tesela__worker *w, const block_source *s, int64_t a, in
                          const int64_t *dst_off, bool stream) {
   const tesela__piece *piece = w->piece;
   const int64_t *db = &w->plan->table[piece->db];
-  int32_t block = piece->block;
+  const int32_t most = tesela__rows_of_call(piece);
   const unsigned char *src = s->src + a * piece->width;
   int64_t padded[TESELA__LINE];
   for (int64_t first = 0; first < s->rows; first += s->dense)
-    for (int64_t b = first, end = tesela__min(first + s->dense, s->rows); b < end; b += block) {
-      int32_t rows = (int32_t)tesela__min(block, end - b);
+    for (int64_t b = first, end = tesela__min(first + s->dense, s->rows); b < end; b += most) {
+      int32_t rows = (int32_t)tesela__min(most, end - b);
       const int64_t *src_off = s->src_off + b;
       if (s->padded) src_off = with_padding(w, src, src_off, rows, padded);
       piece->transpose_fn(dst + db[first] + (b - first) * piece->width, dst_off, src, src_off, rows, n,
-                          stream && rows == block);
+                          stream);
       tesela__prefetch_some(&w->prefetch);
     }
 }
@@ -221,12 +231,11 @@ static void blocks_apart(tesela__worker *w, const block_source *s, int64_t a, in
 static void blocks_along(tesela__worker *w, const block_source *s, int64_t a, int32_t n, unsigned char *dst,
                          const int64_t *dst_off, bool stream) {
   const tesela__piece *piece = w->piece;
-  int32_t block = piece->block;
+  const int32_t most = tesela__rows_of_call(piece);
   const unsigned char *src = s->src + a * piece->width;
-  for (int64_t b = 0; b < s->rows; b += block) {
-    int32_t rows = (int32_t)tesela__min(block, s->rows - b);
-    piece->transpose_fn(dst + b * piece->width, dst_off, src, s->src_off + b, rows, n,
-                        stream && rows == block);
+  for (int64_t b = 0; b < s->rows; b += most) {
+    int32_t rows = (int32_t)tesela__min(most, s->rows - b);
+    piece->transpose_fn(dst + b * piece->width, dst_off, src, s->src_off + b, rows, n, stream);
     tesela__prefetch_some(&w->prefetch);
   }
 }

@@ -66,6 +66,12 @@ void tesela__move(const tesela__mover *mover, int64_t n, unsigned char *dst, int
 /* Write n bytes of a fill pattern of 16 bytes. */
 void tesela__fill_row(unsigned char *dst, int64_t n, const unsigned char *pattern);
 
+/* Rows of a transpose at each call of its kernel, if there is something to prefetch between them. */
+static inline int32_t tesela__rows_of_call(const tesela__piece *piece) {
+  enum { LEAST = 16 };
+  return piece->block < LEAST ? LEAST : piece->block;
+}
+
 void tesela__tile_run(tesela__worker *worker, const tesela__tile *tile);
 
 /* A tile of a piece with bits_tile; needs the worker's buffers. bits_run.c */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_kernels_transpose.c - every transpose kernel of the table that this CPU can run, on every block size it takes,
- * against the definition in kernels.h: one element after the other.
+ * test_kernels_transpose.c - every transpose kernel of the table that this CPU can run, on every block size it takes
+ * and on tiles of several blocks, against the definition in kernels.h: one element after the other.
  *
  * Rows lie in an arena in random order, with random gaps and alignment; the first and the last are flush against
  * memory that may not be touched. src may not be written, and all bytes of dst outside the rows must stay.
@@ -32,6 +32,7 @@
 
 enum {
   MOST_BLOCK = 64,
+  MOST_ROWS = 160,   /* of a tile of several blocks */
   MOST_GAP = 70,     /* bytes between two rows */
   ARENA_MIN = 16384, /* bytes; holds MOST_BLOCK rows of 64 bytes with their gaps, and is whole pages */
   FAULT_TRIALS = 20
@@ -94,13 +95,14 @@ typedef struct block_case {
   int32_t width, rows, cols;
   bool stream;
   int64_t dst_base, src_base; /* places in the arenas that offsets count from */
-  int64_t dst_off[MOST_BLOCK], src_off[MOST_BLOCK];
+  int64_t dst_off[MOST_ROWS], src_off[MOST_ROWS];
 } block_case;
 
 /* Places for n rows of `bytes` bytes that do not overlap, the first at the begin and the last at the end of the
-   arena, in random order. All are multiples of `align`, as `bytes` then is. */
+   arena, in random order. All are multiples of `align`. */
 static void place_rows(int64_t *place, int32_t n, int64_t bytes, int64_t align) {
   int64_t at = 0;
+  bytes = (bytes + align - 1) / align * align;
   for (int32_t i = 0; i < n; i++) {
     place[i] = at;
     at += bytes + (align > 1 ? align * below(2) : below(3) ? below(MOST_GAP) : 0);
@@ -186,6 +188,29 @@ static void kernels_follow_the_definition(void **unused) {
     for (int32_t cols = 1; cols <= block && block * kernel->width % 64 == 0; cols++)
       for (int trial = 0; trial < 4; trial++) check_case(kernel, block, cols, true);
     printf("%s: %" PRId32 " x %" PRId32 "\n", kernel->name, block, block);
+  }
+}
+
+/* Tiles of several blocks, of which the last ones of a row and of a column may be partial. */
+static void tiles_follow_the_definition(void **unused) {
+  (void)unused;
+  enum { TRIALS = 400 };
+  int32_t n;
+  const tesela__kernel *kernels = tesela__kernels(&n);
+  for (int32_t k = 0; k < n; k++) {
+    const tesela__kernel *kernel = &kernels[k];
+    if (kernel->kind != TESELA__K_TRANSPOSE || (kernel->isa & ~tesela__cpu())) continue;
+    const int32_t width = kernel->width, most = MOST_ROWS / width;
+    int tried = 0;
+    for (int trial = 0; trial < TRIALS; trial++) {
+      const bool stream = trial % 2 && kernel->block * width % 64 == 0;
+      const int32_t rows = (int32_t)(1 + below(most)), cols = (int32_t)(1 + below(most));
+      const int64_t dst_row = rows * width + 64 + MOST_GAP, src_row = cols * width + MOST_GAP;
+      if (dst_row * cols > (int64_t)arena || src_row * rows > (int64_t)arena) continue;
+      check_case(kernel, rows, cols, stream);
+      tried += rows > kernel->block || cols > kernel->block;
+    }
+    assert_true(tried > TRIALS / 10);
   }
 }
 
@@ -277,6 +302,7 @@ int main(void) {
   random_state = seed = test_seed(20260307);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(kernels_follow_the_definition),
+      cmocka_unit_test(tiles_follow_the_definition),
       cmocka_unit_test(every_width_has_a_kernel_for_every_cpu),
       cmocka_unit_test(planted_faults_are_noticed),
   };
