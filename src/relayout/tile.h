@@ -66,6 +66,11 @@ void tesela__move(const tesela__mover *mover, int64_t n, unsigned char *dst, int
 /* Write n bytes of a fill pattern of 16 bytes. */
 void tesela__fill_row(unsigned char *dst, int64_t n, const unsigned char *pattern);
 
+/* Elements of one long row that are converted at a time: 4 KiB on the wider side. */
+static inline int64_t tesela__long_row_step(const tesela__piece *piece) {
+  return 4096 * 8 / tesela__max(piece->src_bits, piece->dst_bits);
+}
+
 void tesela__tile_run(tesela__worker *worker, const tesela__tile *tile);
 
 /* A tile of a piece with bits_tile; needs the worker's buffers. bits_run.c */
