@@ -428,18 +428,24 @@ static double number_of(const char *text, double least, double most) {
   return x;
 }
 
-static sweep_class class_of(const char *text) {
-  for (int i = 0; i < SWEEP_N_CLASSES; i++)
-    if (strcmp(text, sweep_class_name((sweep_class)i)) == 0) return (sweep_class)i;
-  race_fail("unknown class '%s'; --classes lists them", text);
-  return SWEEP_N_CLASSES;
+static const char *class_name(const void *user, int32_t i) {
+  (void)user;
+  return i < SWEEP_N_CLASSES ? sweep_class_name((sweep_class)i) : NULL;
 }
 
-static tesela_solver solver_of(const char *text) {
-  for (int i = TESELA_SOLVER_ANY; i <= TESELA_SOLVER_PERMUTE; i++)
-    if (strcmp(text, tesela_solver_name((tesela_solver)i)) == 0) return (tesela_solver)i;
-  race_fail("unknown solver '%s'", text);
-  return TESELA_SOLVER_ANY;
+static const char *solver_name(const void *user, int32_t i) {
+  (void)user;
+  return tesela_solver_name((tesela_solver)i);
+}
+
+/* The number of a name, as `name` gives them. */
+static int32_t named(const char *what, const char *text, const char *(*name)(const void *user, int32_t i)) {
+  tesela_error err;
+  for (int32_t i = 0; name(NULL, i); i++)
+    if (strcmp(text, name(NULL, i)) == 0) return i;
+  tesela_error_unknown(&err, what, text, name, NULL);
+  race_fail("%s", err.message);
+  return 0;
 }
 
 static void print_classes(void) {
@@ -457,7 +463,7 @@ static bool read_option(const char *a, sweep_options *o) {
   else if ((v = value_of(a, "--pairs")))
     o->pairs = (int64_t)number_of(v, 1, MOST_CASES);
   else if ((v = value_of(a, "--class")))
-    o->class = class_of(v);
+    o->class = (sweep_class)named("class", v, class_name);
   else if ((v = value_of(a, "--least")))
     o->least = (int64_t)number_of(v, 64, ROOM / 2);
   else if ((v = value_of(a, "--most")))
@@ -467,7 +473,7 @@ static bool read_option(const char *a, sweep_options *o) {
   else if ((v = value_of(a, "--case")))
     o->only = (int64_t)number_of(v, 0, 1e15);
   else if ((v = value_of(a, "--solver")))
-    o->solver = solver_of(v);
+    o->solver = (tesela_solver)named("solver", v, solver_name);
   else if ((v = value_of(a, "--rounds")))
     o->rounds = (int)number_of(v, 1, RACE_MOST_ROUNDS);
   else if ((v = value_of(a, "--slowest")))

@@ -39,6 +39,15 @@ TESELA__TARGET("avx512f") TESELA__INLINE void tesela__put64(unsigned char *dst, 
   TESELA__TARGET(isa)           \
   TESELA__INLINE void name(unsigned char *dst, const unsigned char *src, bool past __attribute__((unused)))
 
+/* Store lines of 64 bytes past the cache, to an address that is a multiple of 64. */
+static inline void tesela__put_lines(unsigned char *dst, const unsigned char *lines, int64_t n) {
+#if TESELA__X86
+  tesela__k_stream_avx2(dst, lines, n);
+#else
+  memcpy(dst, lines, (size_t)n * 64);
+#endif
+}
+
 /* Convert rows shorter than a step, several side by side. Elements are whole bytes, rows have at most 128 bytes. */
 void tesela__convert_short_rows(tesela__convert_fn *convert, int64_t src_bytes, int64_t dst_bytes,
                                 const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
@@ -46,7 +55,8 @@ void tesela__convert_short_rows(tesela__convert_fn *convert, int64_t src_bytes, 
 
 /* Define the conversion `symbol`, and `symbol`_rows for many rows, from a step of N elements. The last step ends with
  * the row and converts some elements twice; the C kernel converts shorter rows, and the rest of a row with elements
- * below 8 bits. A row goes past the cache if all of its steps can. */
+ * below 8 bits. A row goes past the cache if all of its steps can; steps of less than 16 bytes make whole lines in a buffer, which go
+ * past the cache. */
 #define TESELA__CONVERT(symbol, isa, c_kernel, step, N, src_bits, dst_bits)                                \
   TESELA__TARGET(isa)                                                                                      \
   TESELA__INLINE void symbol##_row(unsigned char *dst, const unsigned char *src, int64_t n, bool past) {   \
@@ -61,12 +71,26 @@ void tesela__convert_short_rows(tesela__convert_fn *convert, int64_t src_bytes, 
   TESELA__TARGET(isa) void symbol(unsigned char *dst, const unsigned char *src, int64_t n) {               \
     symbol##_row(dst, src, n, false);                                                                      \
   }                                                                                                        \
+  /* Elements of dst of up to 8 bits. */                                                                   \
+  TESELA__TARGET(isa)                                                                                      \
+  static inline void symbol##_lines(unsigned char *dst, const unsigned char *src, int64_t n) {             \
+    enum { LINE = 64 * 8 / (dst_bits), MOST = 8 };                                                         \
+    alignas(64) unsigned char lines[MOST * 64];                                                            \
+    int64_t e = tesela__min(n, (int64_t)(-(uintptr_t)dst & 63) * 8 / (dst_bits));                          \
+    symbol##_row(dst, src, e, false);                                                                      \
+    for (int64_t m; (m = tesela__min(MOST, (n - e) / LINE)) > 0; e += m * LINE) {                          \
+      symbol##_row(lines, src + e * (src_bits) / 8, m * LINE, false);                                      \
+      tesela__put_lines(dst + e * (dst_bits) / 8, lines, m);                                               \
+    }                                                                                                      \
+    symbol##_row(dst + e * (dst_bits) / 8, src + e * (src_bits) / 8, n - e, false);                        \
+  }                                                                                                        \
   TESELA__TARGET(isa)                                                                                      \
   void symbol##_rows(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,                 \
                      const unsigned char *src, const int64_t *src_off, int64_t count) {                    \
     enum { OUT = (N) * (dst_bits) / 8 };                                                                   \
     const int64_t n = rows->n;                                                                             \
     const bool past = rows->stream && OUT >= 16 && n % (N) == 0;                                           \
+    const bool lines = rows->stream && OUT < 16 && (dst_bits) <= 8 && n * (dst_bits) >= 64 * 8;            \
     if (n < (N) && (dst_bits) >= 8 && (src_bits) >= 8 && count > 1)                                        \
       tesela__convert_short_rows(symbol, (src_bits) / 8, (dst_bits) / 8, rows, dst, dst_off, src, src_off, \
                                  count);                                                                   \
@@ -75,6 +99,8 @@ void tesela__convert_short_rows(tesela__convert_fn *convert, int64_t src_bytes, 
         unsigned char *to = dst + dst_off[i];                                                              \
         if (past && (uintptr_t)to % (OUT ? OUT : 1) == 0)                                                  \
           symbol##_row(to, src + src_off[i], n, true);                                                     \
+        else if (lines)                                                                                    \
+          symbol##_lines(to, src + src_off[i], n);                                                         \
         else                                                                                               \
           symbol##_row(to, src + src_off[i], n, false);                                                    \
       }                                                                                                    \

@@ -530,6 +530,12 @@ static void start_bits_tile(tesela__builder *b) {
   for (int32_t i = 0; i < job->box->n_loops; i++) b->used[i] = b->bits.chunk[i] > 1;
 }
 
+/* Are the converted runs whole bytes on both sides? */
+static bool whole_bytes(const tesela__builder *b) {
+  const int64_t n = b->piece->run;
+  return n * b->job->src_bits % 8 == 0 && n * b->job->dst_bits % 8 == 0;
+}
+
 void tesela__fit_tile(tesela__builder *b, tesela_solver solver) {
   const tesela__job *job = b->job;
   if (solver == TESELA_SOLVER_BITS && job->bitwise) {
@@ -561,6 +567,7 @@ void tesela__fit_tile(tesela__builder *b, tesela_solver solver) {
     b->target.out = b->target.total =
         tesela__max(b->target.out, 2 * TESELA__PERMUTE_BLOCKS * b->piece->entry_dst);
   bool blocks = b->piece->transpose_fn, whole = job->group == 1 && job->ws > 0 && job->wd > 0;
+  if (!blocks && b->piece->convert_fn && solver != TESELA_SOLVER_STRIDED) whole = whole_bytes(b);
   if (!blocks) {
     bool converts = job->conversion && solver != TESELA_SOLVER_STRIDED;
     b->a.extent = solver == TESELA_SOLVER_INTERLEAVE ? b->chunk * job->ws

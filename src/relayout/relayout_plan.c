@@ -161,6 +161,7 @@ typedef struct piece_making {
   uint64_t *random;
   tesela_status status;
   tesela_error *err;
+  bool stopped; /* by a piece that does not fit windows */
 } piece_making;
 
 static bool make_piece(void *data, tesela__box *box) {
@@ -169,7 +170,8 @@ static bool make_piece(void *data, tesela__box *box) {
     m->status = tesela__keep_fill(m->plan, box, m->err);
   else
     m->status = tesela__add_piece(m->plan, box, m->fill, m->random, m->err);
-  return m->status == TESELA_OK;
+  m->stopped = !m->fill && m->status == TESELA_OK && m->plan->window > 0 && !tesela__window_of_last(m->plan);
+  return m->status == TESELA_OK && !m->stopped;
 }
 
 static void forget_pieces(tesela_plan *plan) {
@@ -200,7 +202,7 @@ static int64_t padding_places(const tesela_layout *dst, int64_t *tail) {
 }
 
 static tesela_status make_fills(tesela_plan *plan, bool everything, uint64_t *random, tesela_error *err) {
-  piece_making m = {plan, true, random, TESELA_OK, err};
+  piece_making m = {plan, true, random, TESELA_OK, err, false};
   int64_t tail;
   if (plan->fill == TESELA_FILL_LEAVE || padding_places(&plan->dst, &tail) == 0) return TESELA_OK;
   if (tesela__padding_boxes(&plan->dst, everything, &plan->fill_first, make_piece, &m)) return TESELA_OK;
@@ -224,10 +226,13 @@ static tesela_status make_regular(tesela_plan *plan, const tesela__problem *prob
                                   tesela_error *err) {
   tesela_status status = make_fills(plan, false, random, err);
   if (status != TESELA_OK) return status;
-  piece_making m = {plan, false, random, TESELA_OK, err};
+  piece_making m = {plan, false, random, TESELA_OK, err, false};
   if (tesela__is_empty(&plan->dst) || tesela__problem_boxes(problem, make_piece, &m))
     return make_kept_fills(plan, random, err);
-  if (m.status == TESELA_OK) plan->irregular = "more partial tiles than a plan can have pieces";
+  if (m.stopped)
+    plan->window = 0;
+  else if (m.status == TESELA_OK)
+    plan->irregular = "more partial tiles than a plan can have pieces";
   return m.status;
 }
 
@@ -244,7 +249,7 @@ static void find_stretches(tesela_plan *plan, uint64_t *random) {
 
 /* Fill what stretches leave: the places after the last one that the digits reach. */
 static tesela_status make_tail(tesela_plan *plan, uint64_t *random, tesela_error *err) {
-  piece_making m = {plan, true, random, TESELA_OK, err};
+  piece_making m = {plan, true, random, TESELA_OK, err, false};
   if (plan->fill != TESELA_FILL_LEAVE) tesela__tail_box(&plan->dst, make_piece, &m);
   return m.status;
 }
@@ -298,6 +303,51 @@ static bool writes_everything(const tesela_plan *plan) {
          dst->axis[0].extent * dst->bits % 8 == 0;
 }
 
+/* The pieces of a plan, aside while others are tried. */
+typedef struct kept_pieces {
+  tesela__piece *piece;
+  int32_t n_pieces, n_fills, largest, unit_bytes;
+  bool bitwise;
+  int64_t total_bytes;
+  tesela__verdict verdict[TESELA__N_SOLVERS];
+  tesela__box shape;
+} kept_pieces;
+
+/* Their tables stay where they are, before those of the others. */
+static tesela_status keep_pieces(kept_pieces *kept, tesela_plan *plan, tesela_error *err) {
+  const size_t bytes = (size_t)plan->n_pieces * sizeof *plan->piece;
+  kept->piece = tesela__alloc(&plan->allocator, bytes + 1, alignof(tesela__piece));
+  if (!kept->piece) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for the pieces of the plan");
+  if (bytes > 0) memcpy(kept->piece, plan->piece, bytes);
+  kept->n_pieces = plan->n_pieces;
+  kept->n_fills = plan->n_fills;
+  kept->largest = plan->largest;
+  kept->unit_bytes = plan->unit_bytes;
+  kept->bitwise = plan->bitwise;
+  kept->total_bytes = plan->total_bytes;
+  memcpy(kept->verdict, plan->verdict, sizeof kept->verdict);
+  kept->shape = plan->shape;
+  plan->n_pieces = plan->n_fills = plan->n_fill_boxes = 0;
+  plan->largest = -1;
+  plan->bitwise = false;
+  plan->total_bytes = 0;
+  return TESELA_OK;
+}
+
+static void put_pieces_back(const kept_pieces *kept, tesela_plan *plan) {
+  memcpy(plan->piece, kept->piece, (size_t)kept->n_pieces * sizeof *plan->piece);
+  plan->n_pieces = kept->n_pieces;
+  plan->n_fills = kept->n_fills;
+  plan->largest = kept->largest;
+  plan->unit_bytes = kept->unit_bytes;
+  plan->bitwise = kept->bitwise;
+  plan->total_bytes = kept->total_bytes;
+  memcpy(plan->verdict, kept->verdict, sizeof kept->verdict);
+  plan->shape = kept->shape;
+  plan->window = 0;
+  plan->irregular = NULL;
+}
+
 /* Run the pieces by windows where they would write parts of the same lines; they are made again, with tiles that are not long in dst. */
 static tesela_status use_windows(tesela_plan *plan, const tesela__problem *problem, uint64_t *random,
                                  tesela_error *err) {
@@ -306,16 +356,17 @@ static tesela_status use_windows(tesela_plan *plan, const tesela__problem *probl
   if (plan->reach > 0 || plan->fill_first || plan->options.memory_bytes > 0 || !writes_everything(plan))
     return TESELA_OK;
   if (random ? tesela__random(random) % 2 : !plan->stream || !tesela__windows_wanted(plan)) return TESELA_OK;
-  plan->reach = tesela__max(1, window / REACH);
-  forget_pieces(plan);
-  plan->window = window;
-  tesela_status status = make_regular(plan, problem, random, err);
-  plan->reach = 0;
+  kept_pieces kept;
+  tesela_status status = keep_pieces(&kept, plan, err);
   if (status != TESELA_OK) return status;
-  if (!tesela__windows_fit(plan, window)) {
-    forget_pieces(plan);
-    return make_regular(plan, problem, random, err);
-  }
+  plan->reach = tesela__max(1, window / REACH);
+  plan->window = window;
+  status = make_regular(plan, problem, random, err);
+  plan->reach = 0;
+  const bool fits = status == TESELA_OK && plan->window > 0 && tesela__windows_fit(plan, window);
+  if (!fits) put_pieces_back(&kept, plan);
+  tesela__release(&plan->allocator, kept.piece);
+  if (!fits) return status;
   plan->window_filled = plan->n_fills > 0;
   plan->n_pieces -= plan->n_fills;
   plan->n_fills = 0;

@@ -101,7 +101,7 @@ static int32_t prefetch_share(const tesela__piece *piece) {
   int64_t per_call = piece->transpose_fn ? tesela__rows_of_call(piece)
                                          : tesela__max(1, 4096 / tesela__max(1, piece->entry_dst));
   bool long_row = piece->convert_fn && !piece->transpose_fn && piece->nb == 1;
-  int64_t pieces_of_run = long_row ? tesela__ceil_div(piece->run, 512) : 1;
+  int64_t pieces_of_run = long_row ? tesela__ceil_div(piece->run, tesela__long_row_step(piece)) : 1;
   int64_t columns = piece->transpose_fn ? tesela__ceil_div(piece->na, piece->block) : piece->na;
   int64_t calls = columns * tesela__ceil_div(piece->nb, per_call) * pieces_of_run;
   if (piece->bit_block_fn) calls = piece->nb / piece->group + calls / piece->group;

@@ -117,15 +117,15 @@ static void convert_rows(const tesela__piece *piece, const tesela__rows *rows, u
     for (int64_t b = 0; b < nb; b++) piece->convert_fn(dst + db[b], src + sb[b], rows->n);
 }
 
-/* Convert one row, 512 elements at a time. */
+/* Convert one row, some whole lines of dst at a time. */
 static void convert_long_row(tesela__worker *w, const tesela__rows *rows, unsigned char *dst,
                              const unsigned char *src) {
   const tesela__piece *piece = w->piece;
-  enum { STEP = 512 };
+  const int64_t step = tesela__long_row_step(piece);
   tesela__rows part = *rows;
-  for (int64_t at = 0; at < rows->n; at += STEP) {
+  for (int64_t at = 0; at < rows->n; at += step) {
     int64_t to = at * piece->dst_bits / 8, from = at * piece->src_bits / 8;
-    part.n = tesela__min(STEP, rows->n - at);
+    part.n = tesela__min(step, rows->n - at);
     convert_rows(piece, &part, dst, &to, src, &from, 1);
     tesela__prefetch_some(&w->prefetch);
   }

@@ -72,6 +72,11 @@ static inline int32_t tesela__rows_of_call(const tesela__piece *piece) {
   return piece->block < LEAST ? LEAST : piece->block;
 }
 
+/* Elements of one long row that are converted at a time: 4 KiB on the wider side. */
+static inline int64_t tesela__long_row_step(const tesela__piece *piece) {
+  return 4096 * 8 / tesela__max(piece->src_bits, piece->dst_bits);
+}
+
 void tesela__tile_run(tesela__worker *worker, const tesela__tile *tile);
 
 /* A tile of a piece with bits_tile; needs the worker's buffers. bits_run.c */

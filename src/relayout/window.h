@@ -40,6 +40,9 @@ int64_t tesela__window_element_edge(const tesela_plan *plan, const tesela__windo
 /* Would the pieces of a plan write parts of lines, so that it is better run by windows? */
 bool tesela__windows_wanted(const tesela_plan *plan);
 
+/* Can the last piece, alone, be run by windows of plan->window bytes? False only if tesela__windows_fit is then false, too. */
+bool tesela__window_of_last(const tesela_plan *plan);
+
 /* Can it be run by windows of up to `wanted` bytes, nearly everywhere? */
 bool tesela__windows_fit(const tesela_plan *plan, int64_t wanted);
 

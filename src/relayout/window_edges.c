@@ -159,6 +159,15 @@ bool tesela__windows_wanted(const tesela_plan *plan) {
   return lines > plan->info.dst_bytes / TESELA__LINE / PART;
 }
 
+bool tesela__window_of_last(const tesela_plan *plan) {
+  tesela__window_steps steps;
+  if (plan->n_pieces == 0) return true;
+  const tesela__piece *piece = &plan->piece[plan->n_pieces - 1];
+  if (plan->n_pieces > TESELA__WINDOW_PIECES || !tesela__window_steps_of(plan, piece, &steps)) return false;
+  return piece->dst != 0 || plan->info.dst_bytes <= plan->window ||
+         steps.bytes <= TESELA__WINDOW_MOST * window_unit(piece);
+}
+
 bool tesela__windows_fit(const tesela_plan *plan, int64_t wanted) {
   enum { SAMPLES = 8 };
   tesela__window_steps steps[TESELA__WINDOW_PIECES];

@@ -37,7 +37,7 @@ static void try_rows(const tesela__kernel *kernel) {
   while (widths[w].conversion != kernel->width) w++;
   int64_t src_bits = widths[w].src_bits, dst_bits = widths[w].dst_bits;
   do {
-    n = draw_size(below(2) ? 40 : 300);
+    n = draw_size(below(2) ? 40 : below(2) ? 300 : 3000);
     size = draw_rows(count, bytes_of(n, dst_bits), off);
   } while (size > ARENA - 64);
   int64_t at = place(size);
