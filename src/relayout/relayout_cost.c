@@ -8,8 +8,9 @@
 #include "relayout/solve.h"
 
 enum {
-  PADDING_APART = 4
-}; /* padding within lines in a pass of its own, which other solvers write with the rows */
+  PADDING_APART = 4, /* padding within lines in a pass of its own, which other solvers write with the rows */
+  THIN = 1           /* tiles of a few columns, whose rows share lines with others */
+};
 
 static tesela__verdict refuses(const char *why) { return (tesela__verdict){.why = why}; }
 
@@ -160,7 +161,7 @@ static double inner_cost(const tesela__job *job, tesela__bits_fit *fit) {
   job->plan->stream = false; /* the buffers are in the cache */
   const tesela_solver solver = tesela__choose_solver(&inner, verdict);
   job->plan->stream = stream;
-  return (double)verdict[solver].cost * 8 / job->dst_bits;
+  return (double)verdict[solver].cost * (fit->blocks ? 1 : 8.0 / job->dst_bits);
 }
 
 /* Tiles in buffers. */
@@ -175,8 +176,57 @@ static tesela__verdict bits_tile_verdict(const tesela__job *job) {
                (double)fit.out * bytes, fit.blocks ? 0 : inner_cost(job, &fit));
 }
 
+/* The longest row of dst that shares lines with others, and the steps in dst from which on lines are read again, not kept. */
+enum { SHORT_ROW = 512, FAR = 64 << 10 };
+
+/* What other solvers pay for reading lines of src again: src goes on within a line where dst is far, per line that is needed. */
+static double reads_again(const tesela__job *job) {
+  enum { MOST_AGAIN = 3 };
+  const tesela__box *box = job->box;
+  int64_t bytes = job->wd;
+  for (bool goes_on = true; goes_on && bytes < TESELA__LINE;) {
+    goes_on = false;
+    for (int32_t i = 0; i < box->n_loops && !goes_on; i++) {
+      const tesela__loop *l = &box->loop[i];
+      if (l->ss != bytes || l->n == 1) continue;
+      if (i != job->a && (l->ds >= FAR || l->ds <= -FAR))
+        return bytes * MOST_AGAIN < TESELA__LINE ? MOST_AGAIN : TESELA__LINE / (double)bytes;
+      bytes *= l->n;
+      goes_on = true;
+    }
+  }
+  return 0;
+}
+
+/* Does a transpose have rows of dst that share their lines with rows far apart in its tile, where src goes on for less than a line? */
+static bool is_thin(const tesela__job *job) {
+  if (job->shared >= 0 || job->a < 0 || job->b < 0) return false;
+  const tesela__loop *a = &job->box->loop[job->a];
+  const int64_t row = job->box->loop[job->b].n * job->wd;
+  return a->n * job->wd < TESELA__LINE && a->ds != row && row >= TESELA__LINE && row < SHORT_ROW &&
+         row % TESELA__LINE != 0;
+}
+
+/* Tiles of whole bytes. Their cost is less what all others pay for lines that are read again, or written in parts. */
+static tesela__verdict byte_tile_verdict(const tesela__job *job) {
+  tesela__box box;
+  tesela__job bits;
+  tesela__bits_fit fit;
+  if (job->inner) return refuses("from one buffer in the cache to another");
+  if (!tesela__may_stream(job) || job->plan->reach > 0) return refuses("elements are whole bytes");
+  if (job->conversion || job->ws != job->wd) return refuses("values are converted");
+  tesela__bits_of_bytes(job, &bits, &box);
+  tesela__bits_fit_tile(&fit, &bits, TESELA__BYTES_ELEMENTS);
+  if (!fit.blocks) return refuses("no loops make runs of both sides");
+  const double in = (double)(fit.in * job->wd), out = (double)(fit.out * job->wd);
+  tesela__verdict verdict =
+      costs(job, TESELA__COST_BYTES_COPIED, in * out / (in + out), in, out, inner_cost(&bits, &fit));
+  verdict.cost -= (float)(reads_again(job) + (is_thin(job) ? THIN : 0));
+  return verdict;
+}
+
 static tesela__verdict bits_verdict(const tesela__job *job) {
-  if (job->plan->dst.bits >= 8) return refuses("elements are whole bytes");
+  if (job->plan->dst.bits >= 8 && !job->bitwise) return byte_tile_verdict(job);
   if (job->bitwise) return bits_tile_verdict(job);
   if (job->group <= 1) return refuses("whole bytes can be moved");
   const tesela__loop *a = &job->box->loop[job->a], *b = &job->box->loop[job->b];
