@@ -9,7 +9,7 @@
 
 enum {
   PADDING_APART = 4, /* padding within lines in a pass of its own, which other solvers write with the rows */
-  THIN = 1           /* tiles of a few columns, whose rows share lines with others */
+  THIN = 2           /* tiles of a few columns, whose rows share lines with others */
 };
 
 static tesela__verdict refuses(const char *why) { return (tesela__verdict){.why = why}; }
@@ -179,21 +179,33 @@ static tesela__verdict bits_tile_verdict(const tesela__job *job) {
 /* The longest row of dst that shares lines with others, and the steps in dst from which on lines are read again, not kept. */
 enum { SHORT_ROW = 512, FAR = 64 << 10 };
 
-/* What other solvers pay for reading lines of src again: src goes on within a line where dst is far, per line that is needed. */
+static tesela__verdict permute_verdict(const tesela__job *job);
+
+/* Does a permute of odd runs, or a transpose, move the elements where tiles do not? */
+static bool permutes_runs(const tesela__job *job) {
+  const tesela__verdict permute = permute_verdict(job);
+  return job->shared >= 0 && job->box->loop[job->shared].n * job->wd % 16 != 0 && permute.applies &&
+         permute.cost < rows_verdict(job).cost;
+}
+static bool transposes(const tesela__job *job) {
+  return transpose_verdict(job).applies && !interleave_verdict(job).applies &&
+         !deinterleave_verdict(job).applies;
+}
+
+/* What a line of src costs that is read again, because src goes on in it where dst is far: from the run of a permute, or from the columns
+ * of a transpose, whose tile reads whole lines only before its rows follow. */
 static double reads_again(const tesela__job *job) {
   enum { MOST_AGAIN = 3 };
   const tesela__box *box = job->box;
+  bool ends = permutes_runs(job);
   int64_t bytes = job->wd;
-  for (bool goes_on = true; goes_on && bytes < TESELA__LINE;) {
-    goes_on = false;
-    for (int32_t i = 0; i < box->n_loops && !goes_on; i++) {
-      const tesela__loop *l = &box->loop[i];
-      if (l->ss != bytes || l->n == 1) continue;
-      if (i != job->a && (l->ds >= FAR || l->ds <= -FAR))
-        return bytes * MOST_AGAIN < TESELA__LINE ? MOST_AGAIN : TESELA__LINE / (double)bytes;
-      bytes *= l->n;
-      goes_on = true;
-    }
+  if (!ends && !transposes(job)) return 0;
+  for (int32_t i; bytes < TESELA__LINE && (i = tesela__find_loop(box, bytes, -1)) >= 0;
+       bytes *= box->loop[i].n) {
+    const bool far = box->loop[i].ds >= FAR || box->loop[i].ds <= -FAR;
+    if (far && ends) return bytes * MOST_AGAIN < TESELA__LINE ? MOST_AGAIN : TESELA__LINE / (double)bytes;
+    ends = ends || i == job->b;
+    if (box->loop[i].n == 1) break;
   }
   return 0;
 }
