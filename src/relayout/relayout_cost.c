@@ -199,7 +199,6 @@ static double reads_again(const tesela__job *job) {
   const tesela__box *box = job->box;
   bool ends = permutes_runs(job);
   int64_t bytes = job->wd;
-  if (!ends && !transposes(job)) return 0;
   for (int32_t i; bytes < TESELA__LINE && (i = tesela__find_loop(box, bytes, -1)) >= 0;
        bytes *= box->loop[i].n) {
     const bool far = box->loop[i].ds >= FAR || box->loop[i].ds <= -FAR;
@@ -227,6 +226,8 @@ static tesela__verdict byte_tile_verdict(const tesela__job *job) {
   if (job->inner) return refuses("from one buffer in the cache to another");
   if (!tesela__may_stream(job) || job->plan->reach > 0) return refuses("elements are whole bytes");
   if (job->conversion || job->ws != job->wd) return refuses("values are converted");
+  if (!job->random && !permutes_runs(job) && !transposes(job))
+    return refuses("rows and weaves move whole runs of both sides");
   tesela__bits_of_bytes(job, &bits, &box);
   tesela__bits_fit_tile(&fit, &bits, TESELA__BYTES_ELEMENTS);
   if (!fit.blocks) return refuses("no loops make runs of both sides");
