@@ -9,10 +9,10 @@
 typedef struct bits_move {
   const tesela__bits_side *side;
   tesela__rows_fn *move;
-  bool in;     /* from memory to the buffer */
-  bool stream; /* past the cache */
+  bool in;      /* from memory to the buffer */
+  bool stream;  /* past the cache */
   int32_t down; /* of whole bytes 3: runs are counted in bytes; else 0, in bits */
-  bool meet;   /* runs are in few sets of the caches, so that each is prefetched shortly before it is moved */
+  bool meet; /* runs are in few sets of the caches, so that each is prefetched shortly before it is moved */
   unsigned char *to;
   const unsigned char *from, *next; /* next: of dst, the memory of the next tile, to prefetch; or NULL */
   int64_t bytes;                    /* of a run in memory */

@@ -211,7 +211,7 @@ static double reads_again(const tesela__job *job) {
 
 /* Does a transpose have rows of dst that share their lines with rows far apart in its tile, where src goes on for less than a line? */
 static bool is_thin(const tesela__job *job) {
-  if (job->shared >= 0 || job->a < 0 || job->b < 0) return false;
+  if (job->shared >= 0 || job->a < 0 || job->b < 0 || job->wd > 4) return false;
   const tesela__loop *a = &job->box->loop[job->a];
   const int64_t row = job->box->loop[job->b].n * job->wd;
   return a->n * job->wd < TESELA__LINE && a->ds != row && row >= TESELA__LINE && row < SHORT_ROW &&
