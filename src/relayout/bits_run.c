@@ -9,9 +9,10 @@
 typedef struct bits_move {
   const tesela__bits_side *side;
   tesela__rows_fn *move;
-  bool in;     /* from memory to the buffer */
-  bool stream; /* past the cache */
-  bool meet;   /* runs are in few sets of the caches, so that each is prefetched shortly before it is moved */
+  bool in;      /* from memory to the buffer */
+  bool stream;  /* past the cache */
+  int32_t down; /* of whole bytes 3: runs are counted in bytes; else 0, in bits */
+  bool meet; /* runs are in few sets of the caches, so that each is prefetched shortly before it is moved */
   unsigned char *to;
   const unsigned char *from, *next; /* next: of dst, the memory of the next tile, to prefetch; or NULL */
   int64_t bytes;                    /* of a run in memory */
@@ -26,7 +27,7 @@ TESELA__INLINE void prefetch_runs(const bits_move *m, const unsigned char *memor
   enum { MOST_LINES = 4 };
   const int64_t reach = m->stream ? m->bytes : tesela__min(m->bytes, (MOST_LINES - 1) * TESELA__LINE);
   for (int64_t k = 0; k < n; k++) {
-    const uintptr_t line = TESELA__LINE, first = (uintptr_t)(memory + (bits[k] >> 3));
+    const uintptr_t line = TESELA__LINE, first = (uintptr_t)(memory + (bits[k] >> (3 - m->down)));
     const uintptr_t last = (first + (uintptr_t)reach) / line * line;
     for (uintptr_t at = first / line * line; at <= last; at += m->stream && at < last ? last - at : line) {
       if (m->in)
@@ -58,6 +59,7 @@ static void move_runs(bits_move *m, const int64_t *count, int32_t bits_of_unit, 
   int64_t at[TESELA__BITS_LOOPS] = {0}, n[TESELA__BITS_LOOPS], buffer = 0, bits[SOME], bytes[SOME], k = 0;
   m->rows = (tesela__rows){.n = side->unit * (run->cut < 0 ? run->n : count[run->cut]) - side->less, .k = 1};
   m->bytes = m->rows.n * bits_of_unit / 8;
+  m->rows.n >>= m->down;
   m->rows.stream = m->stream = m->stream && m->bytes >= LONG;
   m->meet = tesela__bits_runs_meet(side);
   for (int32_t i = 0; i < side->n_loops; i++)
@@ -67,8 +69,8 @@ static void move_runs(bits_move *m, const int64_t *count, int32_t bits_of_unit, 
   for (;;) {
     int32_t level = 1;
     for (int64_t i = 0; i < inner_n; i++) {
-      bits[k] = memory + i * inner.memory;
-      bytes[k] = buffer + i * inner.buffer;
+      bits[k] = (memory + i * inner.memory) >> m->down;
+      bytes[k] = (buffer + i * inner.buffer) >> m->down;
       if (++k == SOME) k = move_some(m, bits, bytes, k);
     }
     for (; level < side->n_loops; level++) {
@@ -186,12 +188,14 @@ void tesela__bits_tile_run(tesela__worker *w, const tesela__tile *tile) {
   bits_move in = {.side = &bits->in,
                   .move = bits->unpack,
                   .in = true,
+                  .down = bits->whole_bytes ? 3 : 0,
                   .to = w->stage,
                   .from = tile->src,
                   .prefetch = &w->prefetch};
   bits_move out = {.side = &bits->out,
                    .move = bits->pack,
                    .stream = w->store == TESELA__STORE_STREAM,
+                   .down = in.down,
                    .to = tile->dst,
                    .from = w->pack,
                    .next = tile->next_dst,

@@ -76,6 +76,21 @@ void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesel
   tesela__box_simplify(inner);
 }
 
+void tesela__bits_of_bytes(const tesela__job *job, tesela__job *bits, tesela__box *box) {
+  *box = *job->box;
+  *bits = *job;
+  box->src *= 8;
+  box->dst *= 8;
+  for (int32_t i = 0; i < box->n_loops; i++) {
+    box->loop[i].ss *= 8;
+    box->loop[i].ds *= 8;
+  }
+  bits->box = box;
+  bits->bitwise = true;
+  bits->ws = bits->wd = bits->src_bits = bits->dst_bits = 8 * job->wd;
+  bits->row = bits->padding = 0;
+}
+
 /* ---- bytes of dst ------------------------------------------------------------------------------------------ */
 
 /* The steps of the last tile of a level, or `full` where no level is of this kind. */

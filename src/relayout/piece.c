@@ -214,7 +214,7 @@ static int64_t box_bytes(const tesela__job *job) {
   for (int32_t i = 0; i < job->box->n_loops; i++) n *= job->box->loop[i].n;
   if (job->group > 1) return n / job->group;
   if (job->permute.bits) return tesela__ceil_div(n * job->dst_bits, 8);
-  return job->bitwise || job->wd == 0 ? tesela__ceil_div(n * job->plan->dst.bits, 8) : n * job->wd;
+  return job->bitwise || job->wd == 0 ? tesela__ceil_div(n * job->dst_bits, 8) : n * job->wd;
 }
 
 static tesela_status new_piece(tesela_plan *plan, tesela__piece **piece, tesela_error *err) {
@@ -248,8 +248,10 @@ static tesela_status set_bits_tile(tesela__builder *b, tesela_error *err) {
   const tesela__kernel *unpack, *pack;
   tesela__job job = {
       .plan = plan, .box = &inner, .inner = true, .random = b->job->random, .group = 1, .ws = 8, .wd = 8};
+  tile->whole_bytes = plan->dst.bits >= 8;
   if (fit->blocks) {
-    unpack = pack = tesela__kernel_for(b->job, TESELA__K_COPY_BITS, 0, 0);
+    unpack = pack =
+        tesela__kernel_for(b->job, tile->whole_bytes ? TESELA__K_COPY : TESELA__K_COPY_BITS, 0, 0);
   } else {
     unpack = tesela__kernel_for(b->job, TESELA__K_UNPACK, fit->bits, 0);
     pack = tesela__kernel_for(b->job, TESELA__K_PACK, fit->bits, 0);

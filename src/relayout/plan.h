@@ -298,6 +298,7 @@ typedef struct tesela__bits_tile {
   tesela__bits_side in, out;
   tesela__rows_fn *unpack, *pack; /* of blocks: both copy bits */
   bool blocks;                    /* elements stay bits: sides and runs count bits */
+  bool whole_bytes; /* of blocks: runs on both sides are whole bytes, of which both are copies */
   tesela__bit_block_fn
       *bit_block; /* of blocks of elements below a byte: `kinds` rows become rows of as many kinds */
   int32_t kinds,

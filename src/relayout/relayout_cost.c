@@ -8,8 +8,9 @@
 #include "relayout/solve.h"
 
 enum {
-  PADDING_APART = 4
-}; /* padding within lines in a pass of its own, which other solvers write with the rows */
+  PADDING_APART = 4, /* padding within lines in a pass of its own, which other solvers write with the rows */
+  THIN = 2           /* tiles of a few columns, whose rows share lines with others */
+};
 
 static tesela__verdict refuses(const char *why) { return (tesela__verdict){.why = why}; }
 
@@ -181,7 +182,7 @@ static double inner_cost(const tesela__job *job, tesela__bits_fit *fit) {
   job->plan->stream = false; /* the buffers are in the cache */
   const tesela_solver solver = tesela__choose_solver(&inner, verdict);
   job->plan->stream = stream;
-  return (double)verdict[solver].cost * 8 / job->dst_bits;
+  return (double)verdict[solver].cost * (fit->blocks ? 1 : 8.0 / job->dst_bits);
 }
 
 /* Tiles in buffers. */
@@ -196,8 +197,70 @@ static tesela__verdict bits_tile_verdict(const tesela__job *job) {
                (double)fit.out * bytes, fit.blocks ? 0 : inner_cost(job, &fit));
 }
 
+/* The longest row of dst that shares lines with others, and the steps in dst from which on lines are read again, not kept. */
+enum { SHORT_ROW = 512, FAR = 64 << 10 };
+
+static tesela__verdict permute_verdict(const tesela__job *job);
+
+/* Does a permute of odd runs, or a transpose, move the elements where tiles do not? */
+static bool permutes_runs(const tesela__job *job) {
+  const tesela__verdict permute = permute_verdict(job);
+  return job->shared >= 0 && job->box->loop[job->shared].n * job->wd % 16 != 0 && permute.applies &&
+         permute.cost < rows_verdict(job).cost;
+}
+static bool transposes(const tesela__job *job) {
+  return transpose_verdict(job).applies && !interleave_verdict(job).applies &&
+         !deinterleave_verdict(job).applies;
+}
+
+/* What a line of src costs that is read again, because src goes on in it where dst is far: from the run of a permute, or from the columns
+ * of a transpose, whose tile reads whole lines only before its rows follow. */
+static double reads_again(const tesela__job *job) {
+  enum { MOST_AGAIN = 3 };
+  const tesela__box *box = job->box;
+  bool ends = permutes_runs(job);
+  int64_t bytes = job->wd;
+  for (int32_t i; bytes < TESELA__LINE && (i = tesela__find_loop(box, bytes, -1)) >= 0;
+       bytes *= box->loop[i].n) {
+    const bool far = box->loop[i].ds >= FAR || box->loop[i].ds <= -FAR;
+    if (far && ends) return bytes * MOST_AGAIN < TESELA__LINE ? MOST_AGAIN : TESELA__LINE / (double)bytes;
+    ends = ends || i == job->b;
+    if (box->loop[i].n == 1) break;
+  }
+  return 0;
+}
+
+/* Does a transpose have rows of dst that share their lines with rows far apart in its tile, where src goes on for less than a line? */
+static bool is_thin(const tesela__job *job) {
+  if (job->shared >= 0 || job->a < 0 || job->b < 0 || job->wd > 4) return false;
+  const tesela__loop *a = &job->box->loop[job->a];
+  const int64_t row = job->box->loop[job->b].n * job->wd;
+  return a->n * job->wd < TESELA__LINE && a->ds != row && row >= TESELA__LINE && row < SHORT_ROW &&
+         row % TESELA__LINE != 0;
+}
+
+/* Tiles of whole bytes. Their cost is less what all others pay for lines that are read again, or written in parts. */
+static tesela__verdict byte_tile_verdict(const tesela__job *job) {
+  tesela__box box;
+  tesela__job bits;
+  tesela__bits_fit fit;
+  if (job->inner) return refuses("from one buffer in the cache to another");
+  if (!tesela__may_stream(job) || job->plan->reach > 0) return refuses("elements are whole bytes");
+  if (job->conversion || job->ws != job->wd) return refuses("values are converted");
+  if (!job->random && !permutes_runs(job) && !transposes(job))
+    return refuses("rows and weaves move whole runs of both sides");
+  tesela__bits_of_bytes(job, &bits, &box);
+  tesela__bits_fit_tile(&fit, &bits, TESELA__BYTES_ELEMENTS);
+  if (!fit.blocks) return refuses("no loops make runs of both sides");
+  const double in = (double)(fit.in * job->wd), out = (double)(fit.out * job->wd);
+  tesela__verdict verdict =
+      costs(job, TESELA__COST_BYTES_COPIED, in * out / (in + out), in, out, inner_cost(&bits, &fit));
+  verdict.cost -= (float)(reads_again(job) + (is_thin(job) ? THIN : 0));
+  return verdict;
+}
+
 static tesela__verdict bits_verdict(const tesela__job *job) {
-  if (job->plan->dst.bits >= 8) return refuses("elements are whole bytes");
+  if (job->plan->dst.bits >= 8 && !job->bitwise) return byte_tile_verdict(job);
   if (job->bitwise) return bits_tile_verdict(job);
   if (job->group <= 1) return refuses("whole bytes can be moved");
   const tesela__loop *a = &job->box->loop[job->a], *b = &job->box->loop[job->b];

@@ -192,7 +192,7 @@ static tesela_status take_tail_of(tesela__job *job, tesela_solver solver, tesela
     return job->permute.padding
                ? tesela__take_bits(job, loops_of_run(box, job->row * job->wd), job->row * job->wd, err)
                : TESELA_OK;
-  if (job->padding && solver == TESELA_SOLVER_BITS) {
+  if (job->padding && job->bitwise && solver == TESELA_SOLVER_BITS) {
     uint64_t loops;
     const int64_t row = tesela__bits_row(box, job->dst_bits, &loops);
     return tesela__take_bits(job, loops, row, err);
@@ -289,7 +289,14 @@ tesela_status tesela__add_piece(tesela_plan *plan, tesela__box *box, bool fill, 
   const int64_t largest = plan->largest < 0 ? -1 : plan->piece[plan->largest].bytes;
   const tesela__box shape = *box;
   if (solver == TESELA_SOLVER_PERMUTE) tesela__permute_count_bytes(&job);
-  if (status == TESELA_OK) status = tesela__piece_build(&job, solver, err);
+  if (status == TESELA_OK && solver == TESELA_SOLVER_BITS && plan->dst.bits >= 8) {
+    tesela__box box_of_bits;
+    tesela__job bits;
+    tesela__bits_of_bytes(&job, &bits, &box_of_bits);
+    status = tesela__piece_build(&bits, solver, err);
+  } else if (status == TESELA_OK) {
+    status = tesela__piece_build(&job, solver, err);
+  }
   if (status != TESELA_OK || plan->piece[plan->n_pieces - 1].bytes <= largest) return status;
   plan->largest = plan->n_pieces - 1;
   keep_shape(&job, &shape);

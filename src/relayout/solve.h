@@ -158,6 +158,11 @@ void tesela__bits_set_blocks(const tesela__bits_fit *fit, tesela__bits_tile *til
 /* The loop `i` of a tile on one side. */
 tesela__bits_loop tesela__bits_loop_of(const tesela__bits_fit *fit, int32_t i, bool src, int64_t buffer);
 
+/* Of a tile of whole bytes, whose buffers have half as many as those of bits. */
+enum { TESELA__BYTES_ELEMENTS = TESELA__BITS_ELEMENTS / 2 };
+/* A job of whole bytes as one that counts bits, with `box` as its box. bits_tile.c */
+void tesela__bits_of_bytes(const tesela__job *job, tesela__job *bits, tesela__box *box);
+
 /* Do tiles of a piece that counts bits write whole bytes, so that no two of them share one? bits_tile.c */
 bool tesela__bits_own_bytes(const tesela_plan *plan, const tesela__piece *piece);
 
