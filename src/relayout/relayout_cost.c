@@ -232,7 +232,7 @@ static double reads_again(const tesela__job *job) {
 
 /* Does a transpose have rows of dst that share their lines with rows far apart in its tile, where src goes on for less than a line? */
 static bool is_thin(const tesela__job *job) {
-  if (job->shared >= 0 || job->a < 0 || job->b < 0 || job->wd > 4) return false;
+  if (job->shared >= 0 || job->a < 0 || job->b < 0) return false;
   const tesela__loop *a = &job->box->loop[job->a];
   const int64_t row = job->box->loop[job->b].n * job->wd;
   return a->n * job->wd < TESELA__LINE && a->ds != row && row >= TESELA__LINE && row < SHORT_ROW &&
@@ -247,6 +247,7 @@ static tesela__verdict byte_tile_verdict(const tesela__job *job) {
   if (job->inner) return refuses("from one buffer in the cache to another");
   if (!tesela__may_stream(job) || job->plan->reach > 0) return refuses("elements are whole bytes");
   if (job->conversion || job->ws != job->wd) return refuses("values are converted");
+  if (job->wd > 4) return refuses("few elements fill a line");
   if (!job->random && !permutes_runs(job) && !transposes(job))
     return refuses("rows and weaves move whole runs of both sides");
   tesela__bits_of_bytes(job, &bits, &box);

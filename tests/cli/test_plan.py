@@ -157,9 +157,12 @@ def test_pieces_are_told_in_words():
     text = "\n".join(explained("f32[20,200]{1,0} -> {1,0:T(8,128)}"))
     assert "tesela__" not in text and "(copy c)" in text
     # 200 columns are 128 and 72; what is left of the second tile, 56 columns of 4 bytes, follows each row
-    assert re.search(r"rows +8192 bytes +2 tiles of 8 runs of 512 bytes ", text)
-    assert re.search(r"rows +4608 bytes +2 tiles of 8 runs of 288 bytes \+ 224 bytes of padding each ", text)
+    assert re.search(r"rows +8192 bytes +1 tile +of 16 runs of 512 bytes ", text)
+    assert re.search(r"rows +4608 bytes +1 tile +of 16 runs of 288 bytes \+ 224 bytes of padding each ", text)
     assert re.search(r"rows +2048 bytes +1 tile +of 4 runs of 512 bytes ", text) and "1 tiles" not in text
+    # 125 tiles of 8 rows, of which a tile of the plan takes some
+    many = re.search(r"rows +512000 bytes +(\d+) tiles of (\d+) runs of 512 bytes ", "\n".join(explained("f32[1000,128]{1,0} -> {1,0:T(8,256)}")))
+    assert many and int(many[1]) > 1 and (int(many[1]) - 1) * int(many[2]) < 1000 <= int(many[1]) * int(many[2])
 
 
 def test_reasons_are_told_once():
