@@ -280,7 +280,8 @@ tesela_status tesela__output_write(tesela__output *out, uint8_t *to, const void 
                                    tesela_error *err) {
   const char *from = bytes;
   for (int64_t at = to - out->data, end = at + n; at < end;) {
-    const ssize_t written = pwrite(out->fd, from, (size_t)(end - at), at);
+    const int64_t rest = end - at; /* in blocks: one call for 32 MiB took up to ten times as long, on ext4 */
+    const ssize_t written = pwrite(out->fd, from, rest < WRITE_BLOCK ? (size_t)rest : WRITE_BLOCK, at);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return tesela__output_fail(err, "");
     at += written;
