@@ -7,8 +7,8 @@
  *   relayout_units.c     one box -> its coarsest form: bytes, wide elements, blocks
  *   relayout_cost.c      what each solver would cost
  *   padding.c            padding after its rows, which it writes, too
- *   relayout_solve.c     its solver; relayout_fit.c its tile; piece.c a piece of the plan, with tables;
- *                        prefetch.c what its tiles prefetch
+ *   relayout_solve.c     its solver; relayout_fit.c its tile (transpose_fit.c: of transposes; tile_grow.c: more loops for its sides);
+ *                        piece.c a piece of the plan, with tables; prefetch.c what its tiles prefetch
  *   relayout_plan.c      create, destroy, describe
  *   relayout_run.c       all pieces, in chunks on threads
  *   permute.c            blocks of a few lines whose bytes are all moved alike
