@@ -441,6 +441,7 @@
 #include "relayout/passes.c"
 #include "relayout/permute.c"
 #include "relayout/permute_bits.c"
+#include "relayout/permute_lines.c"
 #include "relayout/piece.c"
 #include "relayout/prefetch.c"
 #include "relayout/relayout_cost.c"

@@ -79,12 +79,7 @@ void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesel
 void tesela__bits_of_bytes(const tesela__job *job, tesela__job *bits, tesela__box *box) {
   *box = *job->box;
   *bits = *job;
-  box->src *= 8;
-  box->dst *= 8;
-  for (int32_t i = 0; i < box->n_loops; i++) {
-    box->loop[i].ss *= 8;
-    box->loop[i].ds *= 8;
-  }
+  tesela__box_count_bits(box);
   bits->box = box;
   bits->bitwise = true;
   bits->ws = bits->wd = bits->src_bits = bits->dst_bits = 8 * job->wd;

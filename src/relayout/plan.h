@@ -12,6 +12,7 @@
  *   relayout_plan.c      create, destroy, describe
  *   relayout_run.c       all pieces, in chunks on threads
  *   permute.c            blocks of a few lines whose bytes are all moved alike
+ *   permute_lines.c      the lines of such blocks, and what each is picked from
  *   permute_bits.c       the rounds of such blocks of elements below 8 bits
  *   bits_tile.c          tiles of elements below 8 bits in buffers; bits_blocks.c: where they stay bits; bits_fit.c: which ones;
  *                        bits_run.c: one such tile
@@ -77,6 +78,9 @@ void tesela__drop_loop(tesela__box *box, int32_t i);
 
 /* Keep every `phases`-th value of loop i, from value k on. */
 void tesela__box_phase(tesela__box *box, int32_t i, int64_t k, int64_t phases);
+
+/* From bytes to bits: places and steps are multiplied by 8. */
+void tesela__box_count_bits(tesela__box *box);
 
 /* Add a loop, unless n is 1; false if the box is full. */
 bool tesela__box_add(tesela__box *box, int64_t n, int64_t ss, int64_t ds);

@@ -222,7 +222,12 @@ bool tesela__count_bit_steps(const tesela__line_elements *line, int32_t width, t
 /* Set them, if there are not too many; `first_pick`: the number of pick[0]. */
 tesela__bit_steps tesela__set_bit_steps(const tesela__line_elements *line, int32_t width, int32_t first_pick,
                                         tesela__bit_round *round, tesela__line_pick *pick);
-/* Make the lines and picks of the piece. TESELA_E_MEMORY. */
+/* The elements of the first line of a block whose density is set. permute_lines.c */
+void tesela__permute_first_line(const tesela__job *job, const tesela__permute_fit *fit,
+                                tesela__line_elements *line);
+/* The picks of a line of bytes. permute_lines.c */
+int32_t tesela__count_picks(const tesela__permute_fit *fit, const tesela__line_elements *line);
+/* Make the lines and picks of the piece. permute_lines.c. TESELA_E_MEMORY. */
 tesela_status tesela__permute_set(const tesela__builder *b, tesela_error *err);
 
 /* Make a table of n offsets. TESELA_E_MEMORY. */
