@@ -9,7 +9,7 @@
  *   padding.c            padding after its rows, which it writes, too
  *   relayout_solve.c     its solver; relayout_fit.c its tile (transpose_fit.c: of transposes; tile_grow.c: more loops for its sides);
  *                        piece.c a piece of the plan, with tables; prefetch.c what its tiles prefetch
- *   relayout_plan.c      create, destroy, describe
+ *   relayout_plan.c      create, destroy, describe; relayout_check.c: what is refused; relayout_pieces.c (pieces.h): all pieces, or the gather
  *   relayout_run.c       all pieces, in chunks on threads
  *   permute.c            blocks of a few lines whose bytes are all moved alike
  *   permute_lines.c      the lines of such blocks, and what each is picked from
@@ -18,7 +18,7 @@
  *                        bits_run.c: one such tile
  *   tile.c               one tile of a piece, directly or through a buffer for rows that are not line-aligned
  *   window_edges.c       dst in windows: window.c for files, each copied in a buffer of its own;
- *                        window_stage.c in a run, where pieces would write parts of the same lines
+ *                        window_stage.c in a run, where pieces would write parts of the same lines; window_try.c: is it run so?
  *   part.c               parts of both sides in buffers of their own (part.h); part_side.c: one side
  *   gather.c             copies that regular loops cannot express: by a walk, or
  *   gather_stretches.c   by groups of stretches of dst (stretches.c) in a buffer, in one to three passes (passes.c, gather_passes.c);
