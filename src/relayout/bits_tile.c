@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bits_tile.c - tiles of elements below 8 bits that may begin at any bit, which bits_fit.c chooses: runs of src are moved to a buffer, a
- * piece of its own moves the elements to a second buffer, and runs of these are moved to dst.
+ * bits_tile.c - tiles that go through buffers, which bits_fit.c chooses: of elements below 8 bits that may begin at any bit, or of whole bytes.
+ * Runs of src are moved to a buffer, a piece of its own moves the elements to a second buffer, and runs of these are moved to dst.
  *
- * In a tile of blocks elements stay bits (bits_blocks.c). Else an element is a byte of its own there. Elements that are not in the box, but between near ones of src, are unpacked, too. Padding after rows of dst is in the second
- * buffer.
+ * In a tile of blocks elements stay as they are (bits_blocks.c); those of whole bytes always do. Else an element is a byte of its own there, and
+ * elements that are not in the box, but between near ones of src, are unpacked, too. Padding after rows of dst is in the second buffer.
  *
  * Runs of dst may share their first and last bytes with others, whose bits are kept; then one thread does all of these tiles.
  */

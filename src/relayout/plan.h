@@ -14,7 +14,7 @@
  *   permute.c            blocks of a few lines whose bytes are all moved alike
  *   permute_lines.c      the lines of such blocks, and what each is picked from
  *   permute_bits.c       the rounds of such blocks of elements below 8 bits
- *   bits_tile.c          tiles of elements below 8 bits in buffers; bits_blocks.c: where they stay bits; bits_fit.c: which ones;
+ *   bits_tile.c          tiles of elements below 8 bits, or of whole bytes, in buffers; bits_blocks.c: where they stay so; bits_fit.c: which ones;
  *                        bits_run.c: one such tile
  *   tile.c               one tile of a piece, directly or through a buffer for rows that are not line-aligned
  *   window_edges.c       dst in windows: window.c for files, each copied in a buffer of its own;
