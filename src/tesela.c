@@ -447,6 +447,7 @@
 #include "relayout/relayout_check.c"
 #include "relayout/relayout_cost.c"
 #include "relayout/relayout_fit.c"
+#include "relayout/relayout_names.c"
 #include "relayout/relayout_pieces.c"
 #include "relayout/relayout_plan.c"
 #include "relayout/relayout_problem.c"

@@ -6,29 +6,7 @@
 #include "relayout/pieces.h"
 #include "relayout/solve.h"
 
-/* ---- lists ------------------------------------------------------------------------------------------------- */
-
-const char *tesela_solver_name(tesela_solver solver) {
-  switch (solver) {
-#define TESELA__ROW(symbol, value, name, text) \
-  case symbol:                                 \
-    return name;
-    TESELA_SOLVER_MAP(TESELA__ROW)
-#undef TESELA__ROW
-  }
-  return NULL;
-}
-
-const char *tesela_isa_name(tesela_isa isa) {
-  switch (isa) {
-#define TESELA__ROW(symbol, value, name) \
-  case symbol:                           \
-    return name;
-    TESELA_ISA_MAP(TESELA__ROW)
-#undef TESELA__ROW
-  }
-  return NULL;
-}
+/* ---- instruction sets -------------------------------------------------------------------------------------- */
 
 /* The TESELA__CPU_* bits up to an instruction set. */
 static unsigned isa_bits(tesela_isa isa) {
@@ -42,22 +20,6 @@ static unsigned isa_bits(tesela_isa isa) {
   default:
     return ~0u;
   }
-}
-
-bool tesela_isa_available(tesela_isa isa) {
-  unsigned cpu = tesela__cpu();
-  switch (isa) {
-  case TESELA_ISA_BEST:
-  case TESELA_ISA_C:
-    return true;
-  case TESELA_ISA_NEON:
-    return cpu & TESELA__CPU_NEON;
-  case TESELA_ISA_AVX2:
-    return cpu & TESELA__CPU_AVX2;
-  case TESELA_ISA_AVX512:
-    return cpu & TESELA__CPU_AVX512;
-  }
-  return false;
 }
 
 static tesela_isa best_isa(unsigned bits) {
