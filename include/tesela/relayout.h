@@ -73,17 +73,17 @@ typedef enum tesela_effort {
 
 /// Ways to copy. A plan has pieces (the whole tiles, the partial tiles at each edge); each piece has one solver.
 /* symbol, value, name, what it does */
-#define TESELA_SOLVER_MAP(X)                                                                    \
-  X(TESELA_SOLVER_ANY, 0, "any", "the planner chooses")                                         \
-  X(TESELA_SOLVER_MEMCPY, 1, "memcpy", "one run of bytes")                                      \
-  X(TESELA_SOLVER_ROWS, 2, "rows", "rows of bytes that stay together")                          \
-  X(TESELA_SOLVER_TRANSPOSE, 3, "transpose", "blocks with another contiguous dim on each side") \
-  X(TESELA_SOLVER_INTERLEAVE, 4, "interleave", "k rows become one, element by element")         \
-  X(TESELA_SOLVER_DEINTERLEAVE, 5, "deinterleave", "one row becomes k, element by element")     \
-  X(TESELA_SOLVER_BITS, 6, "bits", "nibble and bit transposes: several elements share a byte")  \
-  X(TESELA_SOLVER_STRIDED, 7, "strided", "element by element in regular loops")                 \
-  X(TESELA_SOLVER_GATHER, 8, "gather",                                                          \
-    "by tables of offsets, or a walk through both layouts; takes everything")                   \
+#define TESELA_SOLVER_MAP(X)                                                                             \
+  X(TESELA_SOLVER_ANY, 0, "any", "the planner chooses")                                                  \
+  X(TESELA_SOLVER_MEMCPY, 1, "memcpy", "one run of bytes")                                               \
+  X(TESELA_SOLVER_ROWS, 2, "rows", "rows of bytes that stay together")                                   \
+  X(TESELA_SOLVER_TRANSPOSE, 3, "transpose", "blocks with another contiguous dim on each side")          \
+  X(TESELA_SOLVER_INTERLEAVE, 4, "interleave", "k rows become one, element by element")                  \
+  X(TESELA_SOLVER_DEINTERLEAVE, 5, "deinterleave", "one row becomes k, element by element")              \
+  X(TESELA_SOLVER_BITS, 6, "bits", "elements that share bytes, or whole bytes in tiles through buffers") \
+  X(TESELA_SOLVER_STRIDED, 7, "strided", "element by element in regular loops")                          \
+  X(TESELA_SOLVER_GATHER, 8, "gather",                                                                   \
+    "by tables of offsets, or a walk through both layouts; takes everything")                            \
   X(TESELA_SOLVER_PERMUTE, 9, "permute", "blocks of a few lines whose bytes change places")
 
 typedef enum tesela_solver {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bits_fit.c - choose a tile of elements below 8 bits that may begin at any bit; bits_tile.c says what is done with it.
+ * bits_fit.c - choose a tile of elements below 8 bits that may begin at any bit, or of whole bytes; bits_tile.c says what is done with it.
  *
  * A tile consists of loops of the box, of some only a part. The run of a side is the loops that continue each other there, from an
  * element on. The tile starts with one element and doubles the loop that lengthens the shorter of both runs.

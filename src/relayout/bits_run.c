@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bits_run.c - run a tile of elements below 8 bits (bits_tile.c): runs of src to the first buffer, its piece to the second one, from there
- * runs to dst. The runs of the next tile are prefetched meanwhile.
+ * bits_run.c - run a tile of elements below 8 bits or of whole bytes (bits_tile.c): runs of src to the first buffer, its piece to the second
+ * one, from there runs to dst. The runs of the next tile are prefetched meanwhile.
  */
 #include "relayout/tile.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bits_tile.c - tiles of elements below 8 bits that may begin at any bit, which bits_fit.c chooses: runs of src are moved to a buffer, a
- * piece of its own moves the elements to a second buffer, and runs of these are moved to dst.
+ * bits_tile.c - tiles that go through buffers, which bits_fit.c chooses: of elements below 8 bits that may begin at any bit, or of whole bytes.
+ * Runs of src are moved to a buffer, a piece of its own moves the elements to a second buffer, and runs of these are moved to dst.
  *
- * In a tile of blocks elements stay bits (bits_blocks.c). Else an element is a byte of its own there. Elements that are not in the box, but between near ones of src, are unpacked, too. Padding after rows of dst is in the second
- * buffer.
+ * In a tile of blocks elements stay as they are (bits_blocks.c); those of whole bytes always do. Else an element is a byte of its own there, and
+ * elements that are not in the box, but between near ones of src, are unpacked, too. Padding after rows of dst is in the second buffer.
  *
  * Runs of dst may share their first and last bytes with others, whose bits are kept; then one thread does all of these tiles.
  */
@@ -79,12 +79,7 @@ void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesel
 void tesela__bits_of_bytes(const tesela__job *job, tesela__job *bits, tesela__box *box) {
   *box = *job->box;
   *bits = *job;
-  box->src *= 8;
-  box->dst *= 8;
-  for (int32_t i = 0; i < box->n_loops; i++) {
-    box->loop[i].ss *= 8;
-    box->loop[i].ds *= 8;
-  }
+  tesela__box_count_bits(box);
   bits->box = box;
   bits->bitwise = true;
   bits->ws = bits->wd = bits->src_bits = bits->dst_bits = 8 * job->wd;

@@ -19,6 +19,15 @@ bool tesela__box_add(tesela__box *box, int64_t n, int64_t ss, int64_t ds) {
   return true;
 }
 
+void tesela__box_count_bits(tesela__box *box) {
+  box->src *= 8;
+  box->dst *= 8;
+  for (int32_t i = 0; i < box->n_loops; i++) {
+    box->loop[i].ss *= 8;
+    box->loop[i].ds *= 8;
+  }
+}
+
 static int64_t step_size(int64_t x) { return x < 0 ? -x : x; }
 
 static bool stands_before(const tesela__loop *a, const tesela__loop *b) {

@@ -7,17 +7,19 @@
  *   relayout_units.c     one box -> its coarsest form: bytes, wide elements, blocks
  *   relayout_cost.c      what each solver would cost
  *   padding.c            padding after its rows, which it writes, too
- *   relayout_solve.c     its solver; relayout_fit.c its tile; piece.c a piece of the plan, with tables;
- *                        prefetch.c what its tiles prefetch
- *   relayout_plan.c      create, destroy, describe
+ *   relayout_solve.c     its solver; relayout_fit.c its tile (transpose_fit.c: of transposes; tile_grow.c: more loops for its sides);
+ *                        piece.c a piece of the plan, with tables; prefetch.c what its tiles prefetch
+ *   relayout_plan.c      create, destroy, describe; relayout_check.c: what is refused; relayout_names.c: names;
+ *                        relayout_pieces.c (pieces.h): all pieces, or the gather
  *   relayout_run.c       all pieces, in chunks on threads
  *   permute.c            blocks of a few lines whose bytes are all moved alike
+ *   permute_lines.c      the lines of such blocks, and what each is picked from
  *   permute_bits.c       the rounds of such blocks of elements below 8 bits
- *   bits_tile.c          tiles of elements below 8 bits in buffers; bits_blocks.c: where they stay bits; bits_fit.c: which ones;
+ *   bits_tile.c          tiles of elements below 8 bits, or of whole bytes, in buffers; bits_blocks.c: where they stay so; bits_fit.c: which ones;
  *                        bits_run.c: one such tile
  *   tile.c               one tile of a piece, directly or through a buffer for rows that are not line-aligned
  *   window_edges.c       dst in windows: window.c for files, each copied in a buffer of its own;
- *                        window_stage.c in a run, where pieces would write parts of the same lines
+ *                        window_stage.c in a run, where pieces would write parts of the same lines; window_try.c: is it run so?
  *   part.c               parts of both sides in buffers of their own (part.h); part_side.c: one side
  *   gather.c             copies that regular loops cannot express: by a walk, or
  *   gather_stretches.c   by groups of stretches of dst (stretches.c) in a buffer, in one to three passes (passes.c, gather_passes.c);
@@ -77,6 +79,9 @@ void tesela__drop_loop(tesela__box *box, int32_t i);
 
 /* Keep every `phases`-th value of loop i, from value k on. */
 void tesela__box_phase(tesela__box *box, int32_t i, int64_t k, int64_t phases);
+
+/* From bytes to bits: places and steps are multiplied by 8. */
+void tesela__box_count_bits(tesela__box *box);
 
 /* Add a loop, unless n is 1; false if the box is full. */
 bool tesela__box_add(tesela__box *box, int64_t n, int64_t ss, int64_t ds);

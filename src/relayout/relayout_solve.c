@@ -226,10 +226,7 @@ static void keep_shape(const tesela__job *job, const tesela__box *box) {
   *shape = *box;
   plan->unit_bytes = parts || job->bitwise || job->permute.bits ? 0 : job->wd;
   if (!parts) return;
-  for (int32_t i = 0; i < shape->n_loops; i++) {
-    shape->loop[i].ss *= 8;
-    shape->loop[i].ds *= 8;
-  }
+  tesela__box_count_bits(shape);
   int32_t a = job->shared >= 0 ? job->shared : job->a, b = job->shared >= 0 ? job->shared : job->b;
   if (a >= 0) shape->loop[a].ss = plan->src.bits;
   if (b >= 0) shape->loop[b].ds = plan->dst.bits;

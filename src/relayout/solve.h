@@ -189,7 +189,7 @@ static inline bool tesela__writes_runs(const tesela__piece *piece) {
 }
 
 /* Bytes of dst that all entries of side B and of the first a_loops loops of side A cover without a gap, in whole tiles and in
- * the last ones of cut loops; 0 if they leave gaps. relayout_fit.c */
+ * the last ones of cut loops; 0 if they leave gaps. tile_grow.c */
 int64_t tesela__dense_bytes(const tesela__builder *b, int32_t a_loops);
 
 /* Why PERMUTE is of no use, before its block is chosen; or NULL. permute.c */
@@ -222,7 +222,12 @@ bool tesela__count_bit_steps(const tesela__line_elements *line, int32_t width, t
 /* Set them, if there are not too many; `first_pick`: the number of pick[0]. */
 tesela__bit_steps tesela__set_bit_steps(const tesela__line_elements *line, int32_t width, int32_t first_pick,
                                         tesela__bit_round *round, tesela__line_pick *pick);
-/* Make the lines and picks of the piece. TESELA_E_MEMORY. */
+/* The elements of the first line of a block whose density is set. permute_lines.c */
+void tesela__permute_first_line(const tesela__job *job, const tesela__permute_fit *fit,
+                                tesela__line_elements *line);
+/* The picks of a line of bytes. permute_lines.c */
+int32_t tesela__count_picks(const tesela__permute_fit *fit, const tesela__line_elements *line);
+/* Make the lines and picks of the piece. permute_lines.c. TESELA_E_MEMORY. */
 tesela_status tesela__permute_set(const tesela__builder *b, tesela_error *err);
 
 /* Make a table of n offsets. TESELA_E_MEMORY. */
@@ -246,11 +251,28 @@ bool tesela__rows_meet(const tesela__builder *b);
  * joined if all can be. prefetch.c. TESELA_E_MEMORY. */
 tesela_status tesela__set_prefetch(tesela__builder *b, tesela_error *err);
 
-/* Are the bytes of blocks of bits woven? relayout_fit.c */
+/* Are the bytes of blocks of bits woven? transpose_fit.c */
 bool tesela__is_woven_bits(const tesela__job *job);
 
 /* Choose kernel, run and tile. relayout_fit.c */
 void tesela__fit_tile(tesela__builder *b, tesela_solver solver);
+/* Choose kernel and blocks of a transpose, the start of its tile. transpose_fit.c */
+void tesela__start_transpose(tesela__builder *b);
+/* Set the kernel of the job's conversion. relayout_fit.c */
+void tesela__start_convert(tesela__builder *b);
+/* One of the `most` smallest sizes for each side, by chance. relayout_fit.c */
+tesela__tile_target tesela__random_target(uint64_t *random, int32_t most);
+
+/* Grow the sides of a tile whose kernel and run are chosen. tile_grow.c */
+void tesela__grow_tile(tesela__builder *b);
+/* Add a loop to a side, which then has at most `most` entries; a part of it is a multiple of `multiple`. */
+void tesela__side_add(tesela__tile_side *s, tesela__loop loop, int64_t most, int64_t multiple);
+/* The unused loop that continues where the side's own bytes end, or -1. */
+int32_t tesela__next_dense(const tesela__builder *b, const tesela__tile_side *s, bool src);
+/* Grow a side until it covers `target` bytes. With a row kernel, a last loop that is cut may grow, too. */
+void tesela__grow_side(tesela__builder *b, tesela__tile_side *s, bool src, int64_t target);
+/* Rows of src so many bytes apart meet in one set of L2. */
+int64_t tesela__l2_set(const tesela_plan *plan);
 
 /* The next pseudo-random number. */
 static inline uint64_t tesela__random(uint64_t *state) {

@@ -4,15 +4,13 @@
  */
 #include "relayout/window.h"
 
-enum { WINDOW_REACH = 8 };
-
 tesela_status tesela__windows_find(tesela__windows *windows, tesela_plan *plan, int64_t wanted, int64_t most,
                                    const tesela_allocator *allocator, tesela_error *err) {
   const int64_t bytes = plan->info.dst_bytes;
   tesela__window_steps steps[TESELA__MAX_PIECES];
   size_t room = 0;
   *windows = (tesela__windows){.allocator = *allocator};
-  plan->reach = tesela__max(1, wanted / WINDOW_REACH);
+  plan->reach = tesela__window_reach(wanted);
   tesela_status status = tesela__plan_pieces(plan, err);
   if (status != TESELA_OK) return status;
   bool cut = !plan->irregular && plan->n_pieces <= TESELA__MAX_PIECES;

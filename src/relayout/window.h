@@ -25,6 +25,9 @@ int64_t tesela__window_before(const tesela__piece *piece, const tesela__window_s
 int64_t tesela__window_edge(const tesela_plan *plan, const tesela__window_steps *steps, int64_t from,
                             int64_t to, int64_t most);
 
+/* How far the tiles of pieces for windows of so many bytes may go in dst: plan->reach. */
+static inline int64_t tesela__window_reach(int64_t bytes) { return tesela__max(1, bytes / 8); }
+
 enum {
   TESELA__WINDOW_PIECES = 32,    /* of a plan that is run by windows, most */
   TESELA__WINDOW_MOST = 64 << 10 /* bytes of a window of a run in its buffer */

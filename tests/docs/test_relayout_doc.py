@@ -138,7 +138,7 @@ def test_fills_are_those_of_the_header():
     [
         ("pieces", "src/relayout/plan.h", r"TESELA__MAX_PIECES = (\d+)"),
         ("plans in a cache", "src/relayout/cache.c", r"MAX_CAPACITY = (\d+)"),
-        ("threads", "src/relayout/relayout_plan.c", r"o->threads > (\d+)"),
+        ("threads", "src/relayout/relayout_check.c", r"o->threads > (\d+)"),
     ],
 )
 def test_limit(what, file, words):

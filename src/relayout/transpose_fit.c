@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * transpose_fit.c - the tile of a transpose: blocks that are contiguous along one loop in src and along another in dst, in whole lines of
+ * both where that is possible.
+ *
+ *   f32 transpose 7264 x 7264     a tile of 64 x 64: 256 bytes from each row, 256 to each row
+ *
+ * Blocks of bits with few elements on one side are woven instead (start_woven_bits).
+ */
+#include "relayout/solve.h"
+
+/* For a transpose. Bytes have many short columns, elements of 8 bytes and more few: both sides take more. Src rows that all meet in one
+ * set of L2 evict each other: few of them, each for longer. */
+static tesela__tile_target target_of_blocks(const tesela__job *job) {
+  enum { PAGE = 4096 };
+  const tesela__tuning *tuning = &job->plan->tuning;
+  const int64_t pitch = job->box->loop[job->b].ss;
+  tesela__tile_target target = {job->wd == 1 || job->wd >= 8 ? 512 : 256, job->wd >= 8 ? 512 : 256, 0};
+  bool copied = job->plan->stream && job->wd <= 2 && job->group == 1 && !job->conversion && !job->apart;
+  if (copied && pitch % PAGE == 0)
+    target.in = 512; /* see rows_meet */
+  else if (pitch % tesela__l2_set(job->plan) == 0)
+    target = (tesela__tile_target){1024, 128, 0};
+  if (tuning->in) target = (tesela__tile_target){tuning->in, tuning->out, 0};
+  if (job->inner) target = (tesela__tile_target){1024, 1024, 0};
+  if (job->random) target = tesela__random_target(job->random, job->wd == 1 ? 3 : 5);
+  return target;
+}
+
+/* Limit a tile to the packing buffer: b.most rows of a.most elements. */
+static void set_most_packed(tesela__builder *b, int32_t m) {
+  enum { PACKED = 32 << 10 };
+  int64_t width = b->job->wd;
+  b->a.most = m == 2 ? 256 : m > 2 ? 64 * m : width <= 4 ? 128 : 512 / width;
+  b->b.most = PACKED * m / (b->a.most * width);
+}
+
+/* Blocks of bits with few elements on one side, dense with the other, as (8,1) packs of nibbles: weave their bytes. */
+static bool weaves_bits(const tesela__job *job, bool out) {
+  enum { MOST_STREAMS = 8 };
+  const tesela__loop *a = &job->box->loop[job->a], *b = &job->box->loop[job->b];
+  return out ? b->n <= MOST_STREAMS && a->ds * 8 == b->n * job->dst_bits
+             : a->n <= MOST_STREAMS && b->ss * 8 == a->n * job->dst_bits;
+}
+
+bool tesela__is_woven_bits(const tesela__job *job) {
+  return weaves_bits(job, true) || weaves_bits(job, false);
+}
+
+static bool start_woven_bits(tesela__builder *b) {
+  enum { WOVEN = 1024 };
+  const tesela__job *job = b->job;
+  const tesela__loop a_loop = job->box->loop[job->a], b_loop = job->box->loop[job->b];
+  const bool out = weaves_bits(job, true);
+  if (!tesela__is_woven_bits(job)) return false;
+  int64_t k = out ? b_loop.n : a_loop.n;
+  const tesela__kernel *kernel =
+      tesela__kernel_for(job, out ? TESELA__K_INTERLEAVE : TESELA__K_DEINTERLEAVE, 1, k);
+  b->piece->weave_fn = (tesela__rows_fn *)kernel->fn;
+  b->piece->kernel = kernel->name;
+  b->piece->weaves_out = out;
+  b->piece->isa |= kernel->isa;
+  tesela__tile_side *cut = out ? &b->a : &b->b;
+  tesela__side_add(&b->a, a_loop, WOVEN, 64);
+  tesela__side_add(&b->b, b_loop, WOVEN, 64);
+  b->used[job->a] = b->used[job->b] = true;
+  b->piece->pack_pitch = cut->entries / job->group;
+  return true;
+}
+
+/* Src rows that are a little longer are taken whole; so are dst rows that follow each other and end within a line: they are staged
+ * as one row, and only its ends are parts of lines. Other rows that end within a line each carry one, so their number is limited. */
+static void set_whole(tesela__builder *b, int64_t *na, int64_t *nb, int64_t multiple) {
+  enum { LITTLE = 4 };
+  const tesela__job *job = b->job;
+  const tesela__loop *a_loop = &job->box->loop[job->a], *b_loop = &job->box->loop[job->b];
+  if (a_loop->n <= LITTLE * *na) *na = tesela__max(*na, a_loop->n);
+  if (job->random || a_loop->ds % TESELA__LINE == 0) return;
+  const int64_t row = b_loop->n * job->wd + job->tail;
+  int64_t most = (TESELA__STAGE - 2 * TESELA__LINE) / row;
+  most -= most % multiple;
+  if (a_loop->ds != row || row / job->wd > TESELA__MAX_TILE || most == 0) {
+    b->a.most = TESELA__CARRIED;
+    return;
+  }
+  *nb = row / job->wd;
+  *na = tesela__min(*na, most);
+}
+
+/* In the cache, do dst rows follow each other? A tile takes many of them, since it reads and writes in order. */
+static bool follows_in_cache(const tesela__job *job) {
+  const int64_t row = job->box->loop[job->b].n * job->wd + job->tail;
+  return !job->plan->stream && !job->random && !job->inner && !job->conversion && !job->apart &&
+         job->group == 1 && row <= 4 * TESELA__LINE && job->box->loop[job->a].ds == row;
+}
+
+void tesela__start_transpose(tesela__builder *b) {
+  const tesela__job *job = b->job;
+  tesela__piece *piece = b->piece;
+  int32_t m = job->group;
+  const tesela__kernel *kernel = tesela__kernel_for(job, TESELA__K_TRANSPOSE, job->wd, 0);
+  piece->transpose_fn = (tesela__transpose_fn *)kernel->fn;
+  piece->kernel = kernel->name;
+  piece->isa |= kernel->isa;
+  piece->block = kernel->block;
+  piece->width = job->wd;
+  piece->group = m;
+  piece->run = 1;
+  piece->entry_dst = job->wd;
+  b->chunk = 1;
+  if (m > 1) {
+    const tesela__kernel *blocks = tesela__kernel_for(job, TESELA__K_BIT_BLOCK, job->plan->dst.bits, 0);
+    piece->bit_block_fn = (tesela__bit_block_fn *)blocks->fn;
+    piece->isa |= blocks->isa;
+    if (start_woven_bits(b)) return;
+  } else if (job->conversion) {
+    tesela__start_convert(b);
+  } else if (job->apart) {
+    const tesela__kernel *pack = tesela__kernel_for(job, TESELA__K_STRIDED, job->wd, 0);
+    piece->rows_fn = (tesela__rows_fn *)pack->fn;
+    piece->isa |= pack->isa;
+    piece->rows.src_pitch = job->box->loop[job->a].ss;
+    piece->rows.dst_pitch = job->wd;
+  }
+  int64_t src_width = job->conversion ? job->src_bits : 8 * (int64_t)job->ws;
+  b->target = target_of_blocks(job);
+  int64_t na = b->target.in * 8 / src_width, nb = b->target.out / job->wd, multiple = 64 / job->wd;
+  if (m > 1 || job->conversion || job->apart) set_most_packed(b, m);
+  if (m > 1) na = b->a.most, nb = b->b.most, multiple = 64;
+  if (m == 1 && !job->conversion && !job->apart) set_whole(b, &na, &nb, multiple);
+  if (follows_in_cache(job)) na = tesela__max(na, TESELA__MAX_TILE);
+  b->a.extent = job->apart ? job->box->loop[job->a].ss : job->ws;
+  b->b.extent = job->wd;
+  tesela__loop b_loop = job->box->loop[job->b];
+  b_loop.n += job->tail / job->wd * m;
+  if (job->tail) nb = b_loop.n;
+  tesela__side_add(&b->a, job->box->loop[job->a], tesela__max(na, multiple), job->ws ? multiple : 64);
+  tesela__side_add(&b->b, b_loop, tesela__max(nb, multiple), multiple);
+  b->used[job->a] = b->used[job->b] = true;
+}
