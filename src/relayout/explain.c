@@ -66,7 +66,7 @@ static void put_runs(tesela__sink *sink, const tesela_plan *plan, const tesela__
   if (piece->bits_tile) {
     const tesela__bits_tile *tile = &plan->bits_tile[piece->bits_tile - 1];
     tesela__putf(sink, "from runs of %" PRId64 " to runs of %" PRId64 " elements, as %s", tile->in_run,
-                 tile->out_run, tile->blocks ? "bits" : "bytes");
+                 tile->out_run, tile->blocks && plan->dst.bits < 8 ? "bits" : "bytes");
     return;
   }
   if (piece->transpose_fn) {
