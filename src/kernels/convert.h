@@ -90,7 +90,8 @@ void tesela__convert_short_rows(tesela__convert_fn *convert, int64_t src_bytes, 
     enum { OUT = (N) * (dst_bits) / 8 };                                                                   \
     const int64_t n = rows->n;                                                                             \
     const bool past = rows->stream && OUT >= 16 && n % (N) == 0;                                           \
-    const bool lines = rows->stream && OUT < 16 && (dst_bits) <= 8 && n * (dst_bits) >= 64 * 8;            \
+    const bool lines = /* src of part of a byte has no address */                                          \
+        rows->stream && OUT < 16 && (src_bits) >= 8 && (dst_bits) <= 8 && n * (dst_bits) >= 64 * 8;        \
     if (n < (N) && (dst_bits) >= 8 && (src_bits) >= 8 && count > 1)                                        \
       tesela__convert_short_rows(symbol, (src_bits) / 8, (dst_bits) / 8, rows, dst, dst_off, src, src_off, \
                                  count);                                                                   \
