@@ -208,8 +208,8 @@ const char *tesela__permute_fit_block(const tesela__job *job, tesela__permute_fi
     fit->picks = steps.picks;
     fit->rounds = steps.rounds;
     fit->keeps = keeps_bits(fit, job, steps.keeps);
-    fit->of_line = tesela__ceil_div((int64_t)line.n * fit->width, 8);
   }
+  fit->of_line = tesela__ceil_div((int64_t)line.n * fit->width, byte_of(job));
   if (!fit->bits) fit->picks = tesela__count_picks(fit, &line);
   const int64_t lines = fit->elements / line.n, most = fit->bits ? MOST_BIT_STEPS : MOST_PICKS;
   return lines * (fit->picks + fit->rounds) > most ? "lines are picked from too many places" : NULL;

@@ -303,14 +303,13 @@ static tesela__verdict permute_verdict(const tesela__job *job) {
   const char *why = tesela__permute_refuses(job);
   if (!why) why = tesela__permute_fit_block(job, &fit);
   if (why) return refuses(why);
-  const double in = stretch(job, -1, -1, true);
+  const double in = stretch(job, -1, -1, true), out = fit.dense ? TESELA__LINE : (double)fit.of_line;
   tesela__verdict verdict;
   if (fit.bits)
-    verdict = costs(job, TESELA__COST_PERMUTE_BITS, fit.keeps ? TESELA__LINE / 4 : (double)fit.bytes, in,
-                    fit.dense ? TESELA__LINE : (double)fit.of_line, (double)(fit.picks + fit.rounds) / 8);
+    verdict = costs(job, TESELA__COST_PERMUTE_BITS, fit.keeps ? TESELA__LINE / 4 : (double)fit.bytes, in, out,
+                    (double)(fit.picks + fit.rounds) / 8);
   else
-    verdict = costs(job, TESELA__COST_PERMUTE, (double)fit.bytes, in,
-                    fit.dense ? TESELA__LINE : stretch(job, -1, -1, false), (double)fit.picks / 8);
+    verdict = costs(job, TESELA__COST_PERMUTE, (double)fit.bytes, in, out, (double)fit.picks / 8);
   if (job->padding > 0 && fit.padding == 0) verdict.cost += padding_apart(job);
   return verdict;
 }

@@ -21,7 +21,7 @@ typedef struct tesela__permute_fit {
   int64_t src_phase;        /* of bytes: where all blocks begin in a line of src; or -1 */
   int64_t src_bit, dst_bit; /* where blocks of bits begin in a byte */
   int32_t picks, rounds;    /* of the first line */
-  int64_t of_line;          /* of bits: bytes of the first line that have elements */
+  int64_t of_line;          /* bytes of the first line that have elements */
 } tesela__permute_fit;
 
 /* A box and its special loops. Units are bytes, or bits if `bitwise`. */
