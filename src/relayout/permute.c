@@ -146,6 +146,7 @@ static const char *fit_block(tesela__permute_fit *fit, const tesela__job *job) {
   }
   fit->src_phase = src_phase(fit, job);
   if (stretches_meet(fit, job)) return "stretches of src meet in few sets of the caches";
+  if (rests > 0 && job->inner) return "blocks would leave a rest in the buffer";
   if (rests > 1 && !fit->bits) return "blocks would leave a rest of two loops";
   if (box->n_loops + cuts > TESELA__MAX_LOOPS) return "too many loops";
   return fit->elements * job->wd < line_of(job) ? "no block has a line" : NULL;
@@ -174,7 +175,6 @@ const char *tesela__permute_refuses(const tesela__job *job) {
   const int64_t line = line_of(job);
   if (job->group > 1) return "elements share bytes";
   if (job->conversion || job->ws != job->wd) return "values are converted";
-  if (job->inner) return "from one buffer in the cache to another";
   if (tesela__kernel_for(job, job->bitwise ? TESELA__K_PERMUTE_BITS : TESELA__K_PERMUTE, 0, 0)->isa == 0 &&
       !job->random && tesela__wanted(job->plan) != TESELA_SOLVER_PERMUTE)
     return "no permute of 64 bytes in this instruction set";

@@ -149,6 +149,24 @@ static int64_t bytes_together(const tesela__builder *b) {
   return piece->entry_dst;
 }
 
+/* Are rows of dst short, and lines between them that the processor would not bring by itself? */
+static bool dst_jumps(const tesela__builder *b) {
+  enum { ROWS = 64, SHORT = 4 * TESELA__LINE };
+  const tesela__piece *piece = b->piece;
+  const int64_t *da = &b->job->plan->table[piece->da], *db = &b->job->plan->table[piece->db];
+  const int64_t n = tesela__min(ROWS, b->a.entries * b->b.entries);
+  int64_t jumps = 0, last = INT64_MIN / 2;
+  if (piece->transpose_fn || piece->bitwise || piece->n_lines || piece->solver == TESELA_SOLVER_STRIDED ||
+      piece->entry_dst >= SHORT)
+    return false;
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t at = da[i / b->b.entries] + db[i % b->b.entries];
+    jumps += at < last - TESELA__LINE || at > last + TESELA__LINE;
+    last = at + piece->entry_dst;
+  }
+  return 4 * jumps > n;
+}
+
 static void set_stores(tesela__builder *b) {
   tesela__piece *piece = b->piece;
   const tesela_plan *plan = b->job->plan;
@@ -181,6 +199,7 @@ static void set_stores(tesela__builder *b) {
     piece->stream_fn = (tesela__stream_fn *)kernel->fn;
     piece->isa |= kernel->isa;
   }
+  piece->jumps = plan->stream && !piece->lines && !piece->stage && !piece->fill && dst_jumps(b);
   piece->carry = piece->stage && b->a.entries / piece->staged_a <= TESELA__CARRIED && inner &&
                  (inner->kind == TESELA__TILE_B || inner->kind == TESELA__TILE_RUN ||
                   (piece->group == 1 && inner->ds == row));
@@ -270,6 +289,10 @@ static tesela_status set_bits_tile(tesela__builder *b, tesela_error *err) {
   const bool stream = plan->stream;
   plan->stream = false; /* the buffers are in the cache */
   const tesela_solver solver = tesela__choose_solver(&job, verdict);
+  if (solver == TESELA_SOLVER_PERMUTE) {
+    tesela__permute_fit_block(&job, &job.permute);
+    tesela__permute_split(&job);
+  }
   tesela_status status = build_piece(&job, solver, &tile->inner, err);
   plan->stream = stream;
   tile->inner.stream = false;

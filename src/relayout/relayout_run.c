@@ -128,7 +128,8 @@ static void run_tiles(tesela__worker *w, plan_run *run, int64_t first, int64_t e
     tile.begins = t == first || (inner && o.at[piece->n_levels - 1] == 0);
     tile.ends = t == end - 1 || (inner && o.at[piece->n_levels - 1] == inner->n - 1);
     if (t < end - 1) next_tile(&o);
-    if ((piece->bits_tile || (piece->bit_block_fn && piece->stream)) && t < end - 1) {
+    if ((piece->bits_tile || (piece->bit_block_fn && piece->stream) || (piece->jumps && !run->cached)) &&
+        t < end - 1) {
       const int64_t unit = piece->bitwise ? 8 : 1;
       tile.next_dst = run->dst + o.dst / unit;
       tile.next_src = run->src + o.src / unit;

@@ -57,8 +57,14 @@ static void find_loops(tesela__job *job) {
   job->b = tesela__find_loop(box, -1, job->wd);
 }
 
+/* What the best solver of a job costs. */
+static float least_cost(const tesela__job *job) {
+  tesela__verdict verdict[TESELA__N_SOLVERS] = {{0}};
+  return verdict[tesela__choose_solver(job, verdict)].cost;
+}
+
 /* Two loops that make a block of 4, 8 or 16 bytes on both sides, in different order: the block becomes an element, and
- * a conversion mixes its parts. */
+ * a conversion mixes its parts, where that is cheaper. */
 static void take_block(tesela__job *job) {
   static const struct {
     int64_t rows, cols;
@@ -76,12 +82,19 @@ static void take_block(tesela__job *job) {
   if (a.ds != b.n * job->wd || b.ss != a.n * job->ws) return;
   for (size_t i = 0; i < sizeof mixes / sizeof mixes[0]; i++) {
     if (mixes[i].rows != b.n || mixes[i].cols != a.n || mixes[i].width != job->wd) continue;
-    tesela__drop_loop(job->box, job->a > job->b ? job->a : job->b);
-    tesela__drop_loop(job->box, job->a > job->b ? job->b : job->a);
-    job->ws = job->wd = (int32_t)(a.n * b.n) * job->wd;
-    job->src_bits = job->dst_bits = 8 * job->wd;
-    job->conversion = mixes[i].mix;
-    find_loops(job);
+    tesela__box box = *job->box;
+    tesela__job mixed = *job;
+    mixed.box = &box;
+    tesela__drop_loop(&box, job->a > job->b ? job->a : job->b);
+    tesela__drop_loop(&box, job->a > job->b ? job->b : job->a);
+    mixed.ws = mixed.wd = (int32_t)(a.n * b.n) * job->wd;
+    mixed.src_bits = mixed.dst_bits = 8 * mixed.wd;
+    mixed.conversion = mixes[i].mix;
+    find_loops(&mixed);
+    if (job->random ? tesela__random(job->random) % 2 : least_cost(job) < least_cost(&mixed)) return;
+    *job->box = box;
+    mixed.box = job->box;
+    *job = mixed;
     return;
   }
 }

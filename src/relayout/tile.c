@@ -142,9 +142,16 @@ static void fill_tails(const tesela__worker *w, unsigned char *dst, const int64_
       tesela__fill_row(dst + off[i], bytes, w->plan->fill_pattern);
 }
 
-/* Copy the rows of one entry of A, about 4 KiB at a time, each with a share of the prefetch. */
+/* Prefetch n rows of dst, to be written. Inlined: gcc removes calls of a function that does no more. */
+TESELA__INLINE void prefetch_rows(unsigned char *dst, const int64_t *off, int64_t n, int64_t bytes) {
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t at = 0; at < bytes + TESELA__LINE - 1; at += TESELA__LINE)
+      __builtin_prefetch(dst + off[i] + at, 1, 2);
+}
+
+/* Copy the rows of one entry of A, about 4 KiB at a time, each with a share of the prefetch. `next`: dst of the next tile, or NULL. */
 static void some_rows(tesela__worker *w, const tesela__rows *rows, unsigned char *dst,
-                      const unsigned char *src, int64_t nb, int64_t group) {
+                      const unsigned char *src, int64_t nb, int64_t group, unsigned char *next) {
   const tesela__piece *piece = w->piece;
   const int64_t *db = &w->plan->table[piece->db], *sb = &w->plan->table[piece->sb];
   if (piece->convert_fn && nb == 1) {
@@ -158,6 +165,7 @@ static void some_rows(tesela__worker *w, const tesela__rows *rows, unsigned char
     else
       piece->rows_fn(rows, dst, db + b, src, sb + b, n);
     if (piece->tail) fill_tails(w, dst + piece->entry_dst - piece->tail, db + b, n);
+    if (next) prefetch_rows(next, db + b, n, piece->entry_dst);
     tesela__prefetch_some(&w->prefetch);
   }
 }
@@ -176,7 +184,7 @@ static tesela__rows rows_of(const tesela__worker *w, const tesela__tile *tile, b
 
 static int64_t rows_at_a_time(const tesela__worker *w) {
   const tesela__piece *piece = w->piece;
-  if (!w->prefetch.n_rows && !piece->tail) return piece->nb;
+  if (!w->prefetch.n_rows && !piece->tail && !piece->jumps) return piece->nb;
   const int64_t n = tesela__max(1, 4096 / tesela__max(1, piece->entry_dst));
   return piece->n_lines ? tesela__ceil_div(n, TESELA__PERMUTE_BLOCKS) * TESELA__PERMUTE_BLOCKS : n;
 }
@@ -187,7 +195,8 @@ static void tile_rows(tesela__worker *w, const tesela__tile *tile) {
   tesela__rows rows = rows_of(w, tile, w->store == TESELA__STORE_STREAM);
   int64_t group = rows_at_a_time(w);
   for (int64_t a = 0; a < tile->na; a++)
-    some_rows(w, &rows, tile->dst + da[a], tile->src + sa[a], tile->nb, group);
+    some_rows(w, &rows, tile->dst + da[a], tile->src + sa[a], tile->nb, group,
+              tile->next_dst ? tile->next_dst + da[a] : NULL);
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------------------ */
@@ -305,7 +314,7 @@ static void stage_rows(tesela__worker *w, const tesela__tile *tile, const staged
   int64_t group = rows_at_a_time(w);
   for (int64_t i = 0; i < r->n; i++)
     some_rows(w, &rows, w->stage + phase_off[i], tile->src + w->plan->table[w->piece->sa + r->a + i],
-              tile->nb, group);
+              tile->nb, group, NULL);
 }
 
 /* Bytes of a staged row of a tile. */
@@ -397,13 +406,6 @@ static void tile_woven_bits(tesela__worker *w, const tesela__tile *tile) {
   }
   rows.stream = piece->stream;
   if (piece->weaves_out) piece->weave_fn(&rows, tile->dst, &zero, w->pack, &zero, 1);
-}
-
-/* Prefetch n rows of dst, to be written. Inlined: gcc removes calls of a function that does no more. */
-TESELA__INLINE void prefetch_rows(unsigned char *dst, const int64_t *off, int64_t n, int64_t bytes) {
-  for (int64_t i = 0; i < n; i++)
-    for (int64_t at = 0; at < bytes + TESELA__LINE - 1; at += TESELA__LINE)
-      __builtin_prefetch(dst + off[i] + at, 1, 2);
 }
 
 static void tile_packed(tesela__worker *w, const tesela__tile *tile) {

@@ -198,6 +198,15 @@ static int64_t streams_of(const tesela__builder *b) {
   return b->piece->solver == TESELA_SOLVER_DEINTERLEAVE ? b->piece->rows.k : 1;
 }
 
+/* Take fewer values of the last loop of a side, so that it has at most so many entries; false: that is not enough. */
+static bool cut_side(tesela__tile_side *s, int64_t most) {
+  const int64_t others = s->entries / s->chunk, chunk = most / others;
+  if (chunk < 1) return false;
+  s->chunk = chunk;
+  s->entries = others * chunk;
+  return true;
+}
+
 /* In the cache a call of a kernel costs as much as some lines: its rows are those of both sides, and of loops around them. */
 static void join_rows(tesela__builder *b) {
   enum { CACHED_BYTES = 16 << 10, PAGE = 4096 };
@@ -209,7 +218,7 @@ static void join_rows(tesela__builder *b) {
   if (b->a.n > 0) {
     if (a_first && side_is_cut(&b->a)) return;
     tesela__tile_side inner = a_first ? b->a : b->b, *outer = a_first ? &b->b : &b->a;
-    if (inner.entries * outer->entries > b->b.most) return;
+    if (inner.entries * outer->entries > b->b.most && !cut_side(outer, b->b.most / inner.entries)) return;
     for (int32_t i = 0; i < outer->n; i++) inner.loop[inner.n++] = outer->loop[i];
     inner.entries *= outer->entries;
     inner.chunk = outer->chunk;
@@ -218,7 +227,7 @@ static void join_rows(tesela__builder *b) {
     b->a = (tesela__tile_side){
         .entries = 1, .extent = 1, .chunk = 1, .most = b->a.most, .dense = true, .dense_entries = 1};
   }
-  for (int32_t i = box->n_loops - 1; i >= 0 && !side_is_cut(&b->b); i--) {
+  for (int32_t i = box->n_loops - 1; i >= 0 && !side_is_cut(&b->b) && !b->job->plan->stream; i--) {
     const int64_t room = tesela__min(CACHED_BYTES / (b->b.entries * row), b->b.most / b->b.entries);
     if (b->used[i]) continue;
     if (room < 2) return;
@@ -226,6 +235,11 @@ static void join_rows(tesela__builder *b) {
     b->b.dense = false;
     tesela__side_add(&b->b, box->loop[i], room * b->b.entries, 1);
   }
+}
+
+/* Would each call of a kernel write little, where stores go past the cache? */
+static bool has_few_rows(const tesela__builder *b) {
+  return b->a.entries > 1 && b->b.entries * b->piece->entry_dst < 2 * TESELA__LINE;
 }
 
 /* Are the converted runs whole bytes on both sides? */
@@ -257,8 +271,8 @@ void tesela__grow_tile(tesela__builder *b) {
   if (!blocks && b->b.entries == 1 && b->chunk >= b->run.n) take_any(b);
   if (!blocks && grows && !job->fill && solver != TESELA_SOLVER_STRIDED && job->plan->reach == 0)
     take_more_rows(b);
-  const bool joins = !blocks && b->chunk >= b->run.n && !job->plan->stream && !job->inner && !job->fill &&
-                     !job->conversion && !b->piece->bitwise && job->plan->reach == 0 &&
-                     b->piece->entry_dst >= 8;
+  const bool joins = !blocks && b->chunk >= b->run.n && (!job->plan->stream || has_few_rows(b)) &&
+                     !job->inner && !job->fill && !job->conversion && !b->piece->bitwise &&
+                     job->plan->reach == 0 && b->piece->entry_dst >= 8;
   if (joins && !(job->random && tesela__random(job->random) % 2)) join_rows(b);
 }
