@@ -121,18 +121,37 @@ static bool converted_in_a_row(const tesela__builder *b) {
          b->b.entries * piece->entry_dst >= TESELA__LINE;
 }
 
+static int64_t entries_of(const tesela__tile_side *s, int32_t first, int32_t end) {
+  int64_t n = 1;
+  for (int32_t i = first; i < end; i++) n *= i == s->n - 1 ? s->chunk : s->loop[i].n;
+  return n;
+}
+
+/* The same for entries of a transpose that others are between, all rows of which have room; 0: there are none. */
+static int64_t set_staged_apart(tesela__builder *b) {
+  tesela__piece *piece = b->piece;
+  for (int32_t first = 1; first < b->a.n && piece->transpose_fn; first++) {
+    const int64_t bytes = tesela__dense_bytes(b, first, b->a.n - first), step = entries_of(&b->a, 0, first);
+    if (bytes == 0 || step * tesela__stage_pitch(bytes) > TESELA__STAGE) continue;
+    piece->staged_step = (int32_t)step;
+    piece->staged_a = (int32_t)entries_of(&b->a, first, b->a.n);
+    return bytes;
+  }
+  return 0;
+}
+
 /* Set the entries of A whose dst rows follow each other, so that they are staged as one; returns the bytes of these. */
 static int64_t set_staged_row(tesela__builder *b) {
   tesela__piece *piece = b->piece;
-  piece->staged_a = 1;
+  piece->staged_a = piece->staged_step = 1;
   const bool thin =
       piece->transpose_fn && b->job->wd == 1 && b->b.entries < TESELA__LINE / 2; /* slower staged */
   if (!thin && piece->group == 1 && b->job->wd > 0 && (piece->transpose_fn || !piece->convert_fn))
     for (int32_t loops = b->a.n; loops >= 0; loops--) {
-      int64_t bytes = tesela__dense_bytes(b, loops);
+      int64_t bytes = tesela__dense_bytes(b, 0, loops);
+      if (loops == 0) bytes = tesela__max(bytes, set_staged_apart(b));
       if (bytes == 0 || tesela__stage_pitch(bytes) > TESELA__STAGE) continue;
-      for (int32_t i = 0; i < loops; i++)
-        piece->staged_a *= (int32_t)(i == b->a.n - 1 ? b->a.chunk : b->a.loop[i].n);
+      if (piece->staged_step == 1) piece->staged_a = (int32_t)entries_of(&b->a, 0, loops);
       return bytes;
     }
   return b->b.dense ? b->b.entries / piece->group * piece->entry_dst : 0;
@@ -143,7 +162,7 @@ static int64_t bytes_together(const tesela__builder *b) {
   const tesela__piece *piece = b->piece;
   if (piece->n_lines && !b->job->permute.dense) return piece->entry_dst / piece->n_lines;
   for (int32_t loops = b->a.n; loops >= 0; loops--) {
-    const int64_t bytes = tesela__dense_bytes(b, loops);
+    const int64_t bytes = tesela__dense_bytes(b, 0, loops);
     if (bytes > 0) return bytes;
   }
   return piece->entry_dst;

@@ -326,32 +326,37 @@ static int64_t staged_bytes(const tesela__piece *piece, const tesela__tile *tile
   return (row * tile->nb - 1) * piece->entry_dst + last;
 }
 
+/* Where staged row g begins among the entries of A from r->a on. */
+static int64_t first_entry(const tesela__piece *piece, const staged_rows *r, int64_t g) {
+  return piece->staged_step > 1 ? g : r->a + g * r->row;
+}
+
 /* Run a tile through the staging buffer; s is NULL for row kernels. */
 static void tile_staged(tesela__worker *w, const tesela__tile *tile, const block_source *s,
                         unsigned char *carry) {
   const tesela__piece *piece = w->piece;
   int64_t phase_off[TESELA__MAX_TILE];
   const int64_t *da = s ? s->dst_off : &w->plan->table[piece->da];
-  int64_t na = s ? s->cols : tile->na;
-  staged_rows r = {.row = tesela__min(piece->staged_a, na)};
+  const int64_t na = s ? s->cols : tile->na, step = piece->staged_step;
+  staged_rows r = {.row = step > 1 ? na / step : tesela__min(piece->staged_a, na)};
   int64_t bytes = staged_bytes(piece, tile, s, r.row);
   r.pitch = tesela__stage_pitch(bytes);
   int64_t most = s ? tesela__max(1, piece->block / r.row) : tesela__max(1, TESELA__LINE / r.row);
-  most = tesela__min(most, TESELA__STAGE / r.pitch) * r.row;
+  most = step > 1 ? na : tesela__min(most, TESELA__STAGE / r.pitch) * r.row;
   for (r.a = 0; r.a < na; r.a += r.n) {
     unsigned char *stage = w->stage, *carried = carry;
     r.n = tesela__min(most, na - r.a);
-    for (int64_t i = 0; i < r.n; i += r.row, stage += r.pitch, carried += carry ? TESELA__LINE : 0) {
-      const int64_t *row = da + r.a + i;
+    for (int64_t g = 0; g < r.n / r.row; g++, stage += r.pitch, carried += carry ? TESELA__LINE : 0) {
+      const int64_t first = first_entry(piece, &r, g), *row = da + first;
       int64_t phase = (int64_t)((uintptr_t)(tile->dst + row[0]) % TESELA__LINE);
       int64_t at = stage - w->stage + phase - row[0];
-      for (int64_t k = 0; k < r.row; k++) phase_off[i + k] = at + row[k];
+      for (int64_t k = 0; k < r.row; k++) phase_off[first - r.a + k * step] = at + row[k * step];
       if (carry && !tile->begins) memcpy(stage, carried, TESELA__LINE);
     }
     s ? stage_blocks(w, s, &r, phase_off) : stage_rows(w, tile, &r, phase_off);
     stage = w->stage;
-    for (int64_t i = 0; i < r.n; i += r.row, stage += r.pitch, carry += carry ? TESELA__LINE : 0)
-      flush_row(tile, tile->dst + da[r.a + i], stage, bytes, carry, piece->stream_fn);
+    for (int64_t g = 0; g < r.n / r.row; g++, stage += r.pitch, carry += carry ? TESELA__LINE : 0)
+      flush_row(tile, tile->dst + da[first_entry(piece, &r, g)], stage, bytes, carry, piece->stream_fn);
   }
 }
 

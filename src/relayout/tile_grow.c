@@ -58,20 +58,20 @@ void tesela__grow_side(tesela__builder *b, tesela__tile_side *s, bool src, int64
 }
 
 /* The loop of a side, not yet `seen`, that continues `bytes` bytes of dst; or -1. */
-static int32_t find_next(const tesela__tile_side *s, int32_t n, uint64_t seen, int64_t bytes) {
-  for (int32_t i = 0; i < n; i++)
+static int32_t find_next(const tesela__tile_side *s, int32_t first, int32_t n, uint64_t seen, int64_t bytes) {
+  for (int32_t i = first; i < first + n; i++)
     if (!(seen >> i & 1) && s->loop[i].ds == bytes) return i;
   return -1;
 }
 
-int64_t tesela__dense_bytes(const tesela__builder *b, int32_t a_loops) {
+int64_t tesela__dense_bytes(const tesela__builder *b, int32_t a_first, int32_t a_loops) {
   int64_t bytes = b->piece->transpose_fn ? b->job->wd : b->piece->entry_dst;
   uint64_t seen[2] = {0, 0};
   bool whole = true;
   for (int32_t left = a_loops + b->b.n; left > 0; left--) {
     const tesela__tile_side *s = &b->b;
-    int32_t i = find_next(s, s->n, seen[0], bytes);
-    if (i < 0) s = &b->a, i = find_next(s, a_loops, seen[1], bytes);
+    int32_t i = find_next(s, 0, s->n, seen[0], bytes);
+    if (i < 0) s = &b->a, i = find_next(s, a_first, a_loops, seen[1], bytes);
     if (i < 0 || !whole) return 0; /* a loop that is cut must be the last */
     seen[s == &b->a] |= (uint64_t)1 << i;
     whole = i < s->n - 1 || s->chunk == s->loop[i].n;
@@ -85,9 +85,9 @@ static void complete_lines(tesela__builder *b) {
   enum { COVERED = 4096, BOTH = 16 << 10 };
   const tesela__box *box = b->job->box;
   if (side_is_cut(&b->b) || b->b.extent % TESELA__LINE == 0) return;
-  int64_t bytes = tesela__dense_bytes(b, b->a.n);
+  int64_t bytes = tesela__dense_bytes(b, 0, b->a.n);
   for (; bytes > 0 && bytes < COVERED && !side_is_cut(&b->a) && !side_is_cut(&b->b);
-       bytes = tesela__dense_bytes(b, b->a.n)) {
+       bytes = tesela__dense_bytes(b, 0, b->a.n)) {
     int32_t i = 0;
     while (i < box->n_loops && (b->used[i] || box->loop[i].ds != bytes)) i++;
     if (i == box->n_loops) return;
@@ -110,6 +110,19 @@ static void widen_rows(tesela__builder *b) {
   s->extent /= s->chunk;
   s->entries = 1;
   tesela__side_add(s, loop, want, 64 / b->job->wd);
+}
+
+/* The last of several loops of src that a transpose takes is taken whole if that is little: then rows of dst may follow each other in the
+ * tile. `32 [26,1715,53,3]` to 1 3 2 0: rows of 3 * 53, which dst has together, from 8 to 25 GB/s. */
+static void complete_rows(tesela__builder *b) {
+  enum { TILE = 32 << 10 };
+  tesela__tile_side *s = &b->a;
+  if (!side_is_cut(s) || s->n == 1 || !b->job->plan->stream || b->job->inner || b->job->random) return;
+  const int64_t n = s->loop[s->n - 1].n, entries = s->entries / s->chunk * n;
+  if (entries > s->most || entries * b->b.entries * b->job->wd > TILE) return;
+  s->extent = s->extent / s->chunk * n;
+  s->entries = entries;
+  s->chunk = n;
 }
 
 /* A tile of a few short rows: add the loops with the shortest steps, as further rows. */
@@ -264,6 +277,7 @@ void tesela__grow_tile(tesela__builder *b) {
     if (blocks && !job->fill && !job->apart && job->wd > 1 && tesela__may_stream(job)) complete_lines(b);
     if (!job->fill && solver != TESELA_SOLVER_STRIDED && !job->apart && (blocks || job->plan->reach == 0))
       tesela__grow_side(b, &b->a, true, b->target.in);
+    if (blocks) complete_rows(b);
     if (!blocks) tesela__grow_side(b, &b->b, false, b->target.total / (b->a.entries * streams_of(b)));
   }
   if (!blocks && b->a.entries > 1 && (b->b.entries == 1 || rows_share_sets(b))) give_to_b(b);
