@@ -326,12 +326,8 @@ static int64_t staged_bytes(const tesela__piece *piece, const tesela__tile *tile
   return (row * tile->nb - 1) * piece->entry_dst + last;
 }
 
-/* Where staged row g begins among the entries of A from r->a on. */
-static int64_t first_entry(const tesela__piece *piece, const staged_rows *r, int64_t g) {
-  return piece->staged_step > 1 ? g : r->a + g * r->row;
-}
-
-/* Run a tile through the staging buffer; s is NULL for row kernels. */
+/* Run a tile through the staging buffer; s is NULL for row kernels. If the entries of a staged row are `step` apart, all rows are staged at
+ * once, and begin at the first `step` entries. */
 static void tile_staged(tesela__worker *w, const tesela__tile *tile, const block_source *s,
                         unsigned char *carry) {
   const tesela__piece *piece = w->piece;
@@ -346,17 +342,21 @@ static void tile_staged(tesela__worker *w, const tesela__tile *tile, const block
   for (r.a = 0; r.a < na; r.a += r.n) {
     unsigned char *stage = w->stage, *carried = carry;
     r.n = tesela__min(most, na - r.a);
-    for (int64_t g = 0; g < r.n / r.row; g++, stage += r.pitch, carried += carry ? TESELA__LINE : 0) {
-      const int64_t first = first_entry(piece, &r, g), *row = da + first;
+    const int64_t end = step > 1 ? step : r.n, next = step > 1 ? 1 : r.row;
+    for (int64_t i = 0; i < end; i += next, stage += r.pitch, carried += carry ? TESELA__LINE : 0) {
+      const int64_t *row = da + r.a + i;
       int64_t phase = (int64_t)((uintptr_t)(tile->dst + row[0]) % TESELA__LINE);
       int64_t at = stage - w->stage + phase - row[0];
-      for (int64_t k = 0; k < r.row; k++) phase_off[first - r.a + k * step] = at + row[k * step];
+      if (step == 1) /* a loop of its own, which is fast */
+        for (int64_t k = 0; k < r.row; k++) phase_off[i + k] = at + row[k];
+      else
+        for (int64_t k = 0; k < r.row; k++) phase_off[i + k * step] = at + row[k * step];
       if (carry && !tile->begins) memcpy(stage, carried, TESELA__LINE);
     }
     s ? stage_blocks(w, s, &r, phase_off) : stage_rows(w, tile, &r, phase_off);
     stage = w->stage;
-    for (int64_t g = 0; g < r.n / r.row; g++, stage += r.pitch, carry += carry ? TESELA__LINE : 0)
-      flush_row(tile, tile->dst + da[first_entry(piece, &r, g)], stage, bytes, carry, piece->stream_fn);
+    for (int64_t i = 0; i < end; i += next, stage += r.pitch, carry += carry ? TESELA__LINE : 0)
+      flush_row(tile, tile->dst + da[r.a + i], stage, bytes, carry, piece->stream_fn);
   }
 }
 
