@@ -112,17 +112,28 @@ static void widen_rows(tesela__builder *b) {
   tesela__side_add(s, loop, want, 64 / b->job->wd);
 }
 
-/* The last of several loops of src that a transpose takes is taken whole if that is little: then rows of dst may follow each other in the
- * tile. `32 [26,1715,53,3]` to 1 3 2 0: rows of 3 * 53, which dst has together, from 8 to 25 GB/s. */
-static void complete_rows(tesela__builder *b) {
-  enum { TILE = 32 << 10 };
-  tesela__tile_side *s = &b->a;
-  if (!side_is_cut(s) || s->n == 1 || !b->job->plan->stream || b->job->inner || b->job->random) return;
+/* Take the last loop of a side of a transpose whole, if it then has at most so many entries. */
+static void complete_side(tesela__builder *b, tesela__tile_side *s, int64_t most) {
+  if (!side_is_cut(s) || !b->piece->transpose_fn || !b->job->plan->stream) return;
   const int64_t n = s->loop[s->n - 1].n, entries = s->entries / s->chunk * n;
-  if (entries > s->most || entries * b->b.entries * b->job->wd > TILE) return;
+  if (entries > tesela__min(most, s->most) || b->job->inner || b->job->random) return;
   s->extent = s->extent / s->chunk * n;
   s->entries = entries;
   s->chunk = n;
+  if (s->dense) s->dense_entries = entries;
+}
+
+/* Rows of dst that are not much longer than wanted follow each other if they are whole. */
+static void complete_rows(tesela__builder *b) {
+  enum { LITTLE = 4 };
+  complete_side(b, &b->b, LITTLE * b->target.out / b->job->wd);
+}
+
+/* So do those of the last of several loops of src. `32 [26,1715,53,3]` to 1 3 2 0: rows of 3 * 53, which dst has together, from 8 to
+ * 25 GB/s. */
+static void complete_columns(tesela__builder *b) {
+  enum { TILE = 32 << 10 };
+  if (b->a.n > 1) complete_side(b, &b->a, TILE / (b->b.entries * b->job->wd));
 }
 
 /* A tile of a few short rows: add the loops with the shortest steps, as further rows. */
@@ -272,12 +283,13 @@ void tesela__grow_tile(tesela__builder *b) {
   if (grows) {
     /* first: a loop that both sides can use is better here */
     tesela__grow_side(b, &b->b, false, b->target.out);
+    if (blocks) complete_rows(b);
     close_gaps(b);
     if (blocks) widen_rows(b);
     if (blocks && !job->fill && !job->apart && job->wd > 1 && tesela__may_stream(job)) complete_lines(b);
     if (!job->fill && solver != TESELA_SOLVER_STRIDED && !job->apart && (blocks || job->plan->reach == 0))
       tesela__grow_side(b, &b->a, true, b->target.in);
-    if (blocks) complete_rows(b);
+    if (blocks) complete_columns(b);
     if (!blocks) tesela__grow_side(b, &b->b, false, b->target.total / (b->a.entries * streams_of(b)));
   }
   if (!blocks && b->a.entries > 1 && (b->b.entries == 1 || rows_share_sets(b))) give_to_b(b);
