@@ -101,13 +101,11 @@ static void take_block(tesela__job *job) {
 
 /* Without a loop that is contiguous on src, one with near elements will do: the rows of a transpose are packed first. */
 static void take_near(tesela__job *job) {
-  enum { NEAR = TESELA__LINE / 2 };
+  enum { NEAR = TESELA__LINE / 2, FEW = 4 };
   if (job->fill || job->conversion || job->shared >= 0 || job->a >= 0 || job->b < 0) return;
   for (int32_t i = 0; i < job->box->n_loops; i++) {
     const int64_t step = job->box->loop[i].ss, size = step < 0 ? -step : step;
-    if (i == job->b || step == 0 || size > NEAR || step % job->ws ||
-        job->box->loop[i].n * job->ws < TESELA__LINE)
-      continue;
+    if (i == job->b || step == 0 || size > NEAR || step % job->ws || job->box->loop[i].n < FEW) continue;
     if (job->a >= 0 && job->box->loop[i].n < job->box->loop[job->a].n) continue;
     job->a = i;
     job->apart = true;
