@@ -218,7 +218,7 @@ static void set_stores(tesela__builder *b) {
     piece->stream_fn = (tesela__stream_fn *)kernel->fn;
     piece->isa |= kernel->isa;
   }
-  piece->jumps = plan->stream && !piece->lines && !piece->stage && !piece->fill && dst_jumps(b);
+  piece->jumps = tesela__may_stream(b->job) && !piece->lines && !piece->stage && !piece->fill && dst_jumps(b);
   piece->carry = piece->stage && b->a.entries / piece->staged_a <= TESELA__CARRIED && inner &&
                  (inner->kind == TESELA__TILE_B || inner->kind == TESELA__TILE_RUN ||
                   (piece->group == 1 && inner->ds == row));

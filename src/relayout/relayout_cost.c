@@ -290,10 +290,14 @@ static tesela__verdict strided_verdict(const tesela__job *job) {
     return costs(job, TESELA__COST_STRIDED_BITS, (double)run.n, TESELA__LINE, TESELA__LINE, 0);
   tesela__cost_way way = TESELA__COST_STRIDED;
   if (run.ss == 0 && run.ds == job->wd) way = TESELA__COST_STRIDED_REPEATED;
-  if (is_near(job, run.ds, run.ss) || is_near(job, run.ss, run.ds)) way = TESELA__COST_STRIDED_NEAR;
-  tesela__verdict verdict =
-      costs(job, way, (double)(run.n * job->wd), stretch(job, -1, -1, true), stretch(job, -1, -1, false),
-            (double)tesela__min(run.ss < 0 ? -run.ss : run.ss, 4096) / 64);
+  double special = (double)tesela__min(run.ss < 0 ? -run.ss : run.ss, 4096) / 64;
+  if (is_near(job, run.ds, run.ss) || is_near(job, run.ss, run.ds)) {
+    const int64_t step = run.ds == job->wd ? run.ss : run.ds; /* a line is picked from so many */
+    way = TESELA__COST_STRIDED_NEAR;
+    special = (double)(step < 0 ? -step : step) / job->wd / 8;
+  }
+  tesela__verdict verdict = costs(job, way, (double)(run.n * job->wd), stretch(job, -1, -1, true),
+                                  stretch(job, -1, -1, false), special);
   if (job->padding > 0) verdict.cost += padding_apart(job);
   return verdict;
 }

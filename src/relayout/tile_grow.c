@@ -114,9 +114,11 @@ static void widen_rows(tesela__builder *b) {
 
 /* Take the last loop of a side of a transpose whole, if it then has at most so many entries. */
 static void complete_side(tesela__builder *b, tesela__tile_side *s, int64_t most) {
-  if (!side_is_cut(s) || !b->piece->transpose_fn || !b->job->plan->stream) return;
+  const bool wanted =
+      b->job->random ? tesela__random(b->job->random) % 2 : b->job->plan->stream && !b->job->inner;
+  if (!side_is_cut(s) || !b->piece->transpose_fn || !wanted) return;
   const int64_t n = s->loop[s->n - 1].n, entries = s->entries / s->chunk * n;
-  if (entries > tesela__min(most, s->most) || b->job->inner || b->job->random) return;
+  if (entries > tesela__min(most, s->most)) return;
   s->extent = s->extent / s->chunk * n;
   s->entries = entries;
   s->chunk = n;
