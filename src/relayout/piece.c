@@ -127,7 +127,7 @@ static int64_t entries_of(const tesela__tile_side *s, int32_t first, int32_t end
   return n;
 }
 
-/* The same for entries of a transpose that others are between, all rows of which have room; 0: there are none. */
+/* The same for entries of a transpose that others are between, if all rows have room; else 0. */
 static int64_t set_staged_apart(tesela__builder *b) {
   tesela__piece *piece = b->piece;
   for (int32_t first = 1; first < b->a.n && piece->transpose_fn; first++) {
