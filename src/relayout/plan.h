@@ -224,9 +224,8 @@ typedef struct tesela__piece {
                    start at one */
   bool stage;   /* the dst rows of a tile are dense: it can go through the staging buffer */
   bool carry; /* the innermost level continues staged rows: an unfinished line is carried to the next tile */
-  int32_t staged_a; /* entries of A whose dst rows together are one staged row; divides na */
-  int32_t
-      staged_step; /* from one of these entries to the next; if it is more than 1, there are so many staged rows */
+  int32_t staged_a;    /* entries of A whose dst rows together are one staged row; divides na */
+  int32_t staged_step; /* entries from one of these to the next; more than 1: so many staged rows */
   int32_t
       dense_b; /* entries of B that follow each other in dst; a block of a transpose has these rows only */
   int32_t n_levels, width, block;
