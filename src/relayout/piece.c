@@ -128,7 +128,7 @@ static int64_t entries_of(const tesela__tile_side *s, int32_t first, int32_t end
 }
 
 /* Set the entries of A of a transpose whose dst rows follow each other, but with other entries between them, so that each of these rows is
- * staged as one; returns the bytes of one. 0: there are none, or no room for all. */
+ * staged as one; returns the bytes of one. 0 if not all have room. */
 static int64_t set_staged_apart(tesela__builder *b) {
   tesela__piece *piece = b->piece;
   for (int32_t first = 1; first < b->a.n && piece->transpose_fn; first++) {

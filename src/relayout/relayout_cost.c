@@ -234,9 +234,13 @@ static double reads_again(const tesela__job *job) {
 
 /* Does a transpose have rows of dst that share their lines with rows far apart in its tile, where src goes on for less than a line? */
 static bool is_thin(const tesela__job *job) {
+  enum { STAGED = 256 }; /* bytes that a tile reads of a row at least */
   if (job->shared >= 0 || job->a < 0 || job->b < 0) return false;
   const tesela__loop *a = &job->box->loop[job->a];
   const int64_t row = job->box->loop[job->b].n * job->wd;
+  /* Rows that are staged together do not share lines with others. */
+  const int32_t next = tesela__find_loop(job->box, a->n * job->ws, row);
+  if (next >= 0 && a->n * job->box->loop[next].n * job->wd >= STAGED) return false;
   return a->n * job->wd < TESELA__LINE && a->ds != row && row >= TESELA__LINE && row < SHORT_ROW &&
          row % TESELA__LINE != 0;
 }
