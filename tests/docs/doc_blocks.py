@@ -136,6 +136,8 @@ def steps_of(text):
 
 def check_console(block, folder):
     for command, expected in steps_of(block.text):
+        if found := re.search(r", (avx2|avx512|neon), \d+ thread", expected):
+            raise Wrong(f"$ {command}\n{found[1]} is of one machine: show the plan with --isa=c")
         printed, _, _ = run(["sh", "-c", command], folder, merge=True)
         compare(printed, expected, f"$ {command}")
 

@@ -57,6 +57,7 @@ BAD = {
     "output where none is shown": "```sh\n$ echo hello\n```",
     "a wrong line after any lines": "```sh\n$ seq 5\n...\n4\n```",
     "a space at the end": "```sh\n$ echo 'a '\na\n```",
+    "the instruction set of a machine": "```sh\n$ echo rows, avx2, 1 thread\nrows, avx2, 1 thread\n```",
     "no such command": "```sh\n$ no-such-command\nsh: 1: no-such-command: not found\n```",
     "a crash": "```sh\n$ kill -SEGV $$\n```",
     "no command": "```sh\necho hello\n```",
