@@ -257,6 +257,7 @@
 #include "kernels/mix_avx2.c"
 #include "kernels/mix_c.c"
 #include "kernels/rows_avx2.c"
+#include "kernels/permute_avx2.c"
 #include "kernels/permute_avx512.c"
 #include "kernels/permute_c.c"
 #include "kernels/rows_avx512.c"

@@ -91,4 +91,62 @@ TESELA__INLINE uint64_t tesela__pack8(uint64_t x, int width) {
   return (x | x >> 28) & UINT64_C(0xff);
 }
 
+/* ---- rows of bits ------------------------------------------------------------------------------------------- */
+
+/* Up to 8 bits within a byte of dst, from bit `from` of src to bit `to`. */
+TESELA__INLINE void tesela__copy_few_bits(unsigned char *dst, int64_t to, const unsigned char *src,
+                                          int64_t from, int64_t n) {
+  unsigned bits = (unsigned)src[0] >> from;
+  if (from + n > 8) bits |= (unsigned)src[1] << (8 - from);
+  const unsigned mask = (0xffu >> (8 - n)) << to;
+  *dst = (unsigned char)((*dst & ~mask) | (bits << to & mask));
+}
+
+/* 8 bytes from bit `at` of src on, 1 to 7. */
+TESELA__INLINE void tesela__shift8(unsigned char *dst, const unsigned char *src, int64_t at) {
+  tesela__store_bits(dst, tesela__load_bits(src) >> at | (uint64_t)src[8] << (64 - at));
+}
+
+/* The same of 0 to 16 bytes; the last step may overlap the one before it. */
+TESELA__INLINE void tesela__shift_few(unsigned char *dst, const unsigned char *src, int64_t at, int64_t n) {
+  if (n >= 8) {
+    tesela__shift8(dst, src, at), tesela__shift8(dst + n - 8, src + n - 8, at);
+    return;
+  }
+  for (int64_t i = 0; i < n; i++) dst[i] = (unsigned char)(src[i] >> at | src[i + 1] << (8 - at));
+}
+
+/* ---- rows of elements below 8 bits <-> bytes ---------------------------------------------------------------- */
+
+/* n elements from bit `at` of src on -> bytes; reads only bytes that have some of them. */
+TESELA__INLINE void tesela__unpack_row(unsigned char *dst, const unsigned char *src, int64_t at, int64_t n,
+                                       int width) {
+  for (; n >= 8; n -= 8, dst += 8, src += width)
+    tesela__store_bits(dst, tesela__unpack8(tesela__read_bits(src, at, 8 * width), width));
+  if (n == 0) return;
+  uint64_t rest = tesela__unpack8(tesela__read_bits(src, at, n * width), width);
+  for (int64_t i = 0; i < n; i++) dst[i] = (unsigned char)(rest >> 8 * i);
+}
+
+TESELA__INLINE uint64_t tesela__pack_few(const unsigned char *src, int64_t n, int width) {
+  uint64_t bytes = 0;
+  for (int64_t i = 0; i < n; i++) bytes |= (uint64_t)src[i] << 8 * i;
+  return tesela__pack8(bytes, width);
+}
+
+/* n bytes -> elements from bit `at` of dst on; the other bits of its first and last byte are kept. */
+TESELA__INLINE void tesela__pack_row(unsigned char *dst, int64_t at, const unsigned char *src, int64_t n,
+                                     int width) {
+  if (at) { /* up to the next byte */
+    const int64_t head = tesela__min(n, (8 - at) / width);
+    tesela__write_bits(dst++, at, head * width, tesela__pack_few(src, head, width));
+    src += head, n -= head;
+  }
+  for (; n >= 8; n -= 8, src += 8) {
+    const uint64_t bits = tesela__pack8(tesela__load_bits(src), width);
+    for (int i = 0; i < width; i++) *dst++ = (unsigned char)(bits >> 8 * i);
+  }
+  if (n > 0) tesela__write_bits(dst, 0, n * width, tesela__pack_few(src, n, width));
+}
+
 #endif

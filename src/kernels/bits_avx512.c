@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bits_avx512.c - bits_x86.h with AVX-512; elements below 8 bits <-> bytes, 64 at a time. */
-#include "kernels/bits.h"
 #include "kernels/bits_x86.h"
 
 #if TESELA__X86
@@ -29,102 +28,33 @@ TESELA__BIT_BLOCKS(avx512, TARGET, 512)
 
 /* ---- copy -------------------------------------------------------------------------------------------------- */
 
-/* Up to 8 bits within a byte of dst. */
-TESELA__INLINE void copy_few_bits(unsigned char *dst, int64_t to, const unsigned char *src, int64_t from,
-                                  int64_t n) {
-  unsigned bits = (unsigned)src[0] >> from;
-  if (from + n > 8) bits |= (unsigned)src[1] << (8 - from);
-  const unsigned mask = (0xffu >> (8 - n)) << to;
-  *dst = (unsigned char)((*dst & ~mask) | (bits << to & mask));
-}
-
-/* Bytes from bit `at` of src on, 1 to 7: each is of two bytes of src, from the vector there and the one a byte later. Stores have no
- * masks: a load of a byte within the reach of a masked store waits for it, and the ends of rows are loaded. */
-#define SHIFT_BYTES(bits, name)                                                                      \
-  TARGET TESELA__INLINE __m##bits##i shifted##bits(const unsigned char *src, int64_t at) {           \
-    const __m128i down = _mm_cvtsi64_si128(at), up = _mm_cvtsi64_si128(8 - at);                      \
-    const __m##bits##i low = name##_set1_epi8((char)(0xff >> at));                                   \
-    const __m##bits##i here = name##_srl_epi16(name##_loadu_si##bits((const void *)src), down);      \
-    const __m##bits##i next = name##_sll_epi16(name##_loadu_si##bits((const void *)(src + 1)), up);  \
-    return name##_ternarylogic_epi64(low, here, next, 0xca); /* low ? here : next */                 \
-  }                                                                                                  \
-  TARGET TESELA__INLINE void shift##bits(unsigned char *dst, const unsigned char *src, int64_t at) { \
-    name##_storeu_si##bits((void *)dst, shifted##bits(src, at));                                     \
-  }
-SHIFT_BYTES(128, _mm)
-SHIFT_BYTES(256, _mm256)
-SHIFT_BYTES(512, _mm512)
-#undef SHIFT_BYTES
-
-TESELA__INLINE void shift64(unsigned char *dst, const unsigned char *src, int64_t at) {
-  tesela__store_bits(dst, tesela__load_bits(src) >> at | (uint64_t)src[8] << (64 - at));
-}
-
-TESELA__INLINE void shift32(unsigned char *dst, const unsigned char *src, int64_t at) {
-  uint32_t word;
-  memcpy(&word, src, 4);
-  word = word >> at | (uint32_t)src[4] << (32 - at);
-  memcpy(dst, &word, 4);
-}
+#define CHOOSE(name, bits, low, here, next) \
+  name##_ternarylogic_epi64(low, here, next, 0xca) /* low ? here : next */
+TESELA__SHIFT_BYTES(avx512, TARGET, _mm, 128, CHOOSE)
+TESELA__SHIFT_BYTES(avx512, TARGET, _mm256, 256, CHOOSE)
+TESELA__SHIFT_BYTES(avx512, TARGET, _mm512, 512, CHOOSE)
+#undef CHOOSE
 
 /* n >= 0 bytes; the last step overlaps the one before it. */
 TARGET TESELA__INLINE void shift_bytes_avx512(unsigned char *dst, const unsigned char *src, int64_t at,
                                               int64_t n) {
   if (n >= 64) {
-    for (int64_t i = 0; i + 64 < n; i += 64) shift512(dst + i, src + i, at);
-    shift512(dst + n - 64, src + n - 64, at);
+    for (int64_t i = 0; i + 64 < n; i += 64) shift512_avx512(dst + i, src + i, at);
+    shift512_avx512(dst + n - 64, src + n - 64, at);
   } else if (n >= 32) {
-    shift256(dst, src, at), shift256(dst + n - 32, src + n - 32, at);
+    shift256_avx512(dst, src, at), shift256_avx512(dst + n - 32, src + n - 32, at);
   } else if (n >= 16) {
-    shift128(dst, src, at), shift128(dst + n - 16, src + n - 16, at);
-  } else if (n >= 8) {
-    shift64(dst, src, at), shift64(dst + n - 8, src + n - 8, at);
-  } else if (n >= 4) {
-    shift32(dst, src, at), shift32(dst + n - 4, src + n - 4, at);
+    shift128_avx512(dst, src, at), shift128_avx512(dst + n - 16, src + n - 16, at);
   } else {
-    for (int64_t i = 0; i < n; i++) dst[i] = (unsigned char)(src[i] >> at | src[i + 1] << (8 - at));
+    tesela__shift_few(dst, src, at, n);
   }
 }
 
-TARGET TESELA__INLINE void move_bytes(unsigned char *dst, const unsigned char *src, int64_t at, int64_t n) {
-  if (at)
-    shift_bytes_avx512(dst, src, at, n);
-  else if (n > 64)
-    memcpy(dst, src, (size_t)n);
-  else if (n > 0)
-    tesela__copy_short(dst, src, (size_t)n);
+TARGET TESELA__INLINE void stream_line_avx512(unsigned char *dst, const unsigned char *src, int64_t at) {
+  _mm512_stream_si512((void *)dst, at ? shifted512_avx512(src, at) : _mm512_loadu_si512(src));
 }
 
-/* n bytes of which whole lines go past the cache. */
-TARGET TESELA__INLINE void stream_bytes(unsigned char *dst, const unsigned char *src, int64_t at, int64_t n) {
-  const int64_t head = tesela__min(n, -(int64_t)(uintptr_t)dst & 63), lines = (n - head) / 64,
-                rest = head + 64 * lines;
-  move_bytes(dst, src, at, head);
-  for (int64_t i = head; i < rest; i += 64) {
-    const __m512i line = at ? shifted512(src + i, at) : _mm512_loadu_si512(src + i);
-    _mm512_stream_si512((void *)(dst + i), line);
-  }
-  move_bytes(dst + rest, src + rest, at, n - rest);
-}
-
-TARGET void tesela__k_copy_bits_avx512(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
-                                       const unsigned char *src, const int64_t *src_off, int64_t count) {
-  for (int64_t i = 0; i < count; i++) {
-    int64_t to = dst_off[i], from = src_off[i], n = rows->n;
-    if (to & 7) {
-      const int64_t head = tesela__min(n, 8 - (to & 7));
-      copy_few_bits(dst + (to >> 3), to & 7, src + (from >> 3), from & 7, head);
-      to += head, from += head, n -= head;
-    }
-    unsigned char *out = dst + (to >> 3);
-    const unsigned char *in = src + (from >> 3);
-    if (rows->stream)
-      stream_bytes(out, in, from & 7, n >> 3);
-    else
-      move_bytes(out, in, from & 7, n >> 3);
-    if (n & 7) copy_few_bits(out + (n >> 3), 0, in + (n >> 3), from & 7, n & 7);
-  }
-}
+TESELA__COPY_BITS(tesela__k_copy_bits_avx512, avx512, TARGET)
 
 /* ---- to bytes ---------------------------------------------------------------------------------------------- */
 

@@ -26,15 +26,16 @@ STRIDED_BITS(tesela__k_strided_bits4_c, 4)
 
 /* ---- copy -------------------------------------------------------------------------------------------------- */
 
-/* Copy n bits to a byte boundary: words, then the last bits. */
-TESELA__INLINE void copy_bits_aligned_c(unsigned char *dst, const unsigned char *src, int64_t at, int64_t n) {
+/* n bytes from bit `at` of src on, 0 to 7; the last step overlaps the one before it. */
+TESELA__INLINE void move_bytes_c(unsigned char *dst, const unsigned char *src, int64_t at, int64_t n) {
   if (at == 0) {
-    memcpy(dst, src, (size_t)(n >> 3));
-    dst += n >> 3, src += n >> 3, n &= 7;
+    memcpy(dst, src, (size_t)n);
+  } else if (n < 16) {
+    tesela__shift_few(dst, src, at, n);
+  } else {
+    for (int64_t i = 0; i + 8 < n; i += 8) tesela__shift8(dst + i, src + i, at);
+    tesela__shift8(dst + n - 8, src + n - 8, at);
   }
-  for (; n >= 64; n -= 64, dst += 8, src += 8) /* at > 0: the ninth byte has the last `at` bits */
-    tesela__store_bits(dst, tesela__load_bits(src) >> at | (uint64_t)src[8] << (64 - at));
-  if (n) tesela__write_bits(dst, 0, n, tesela__read_bits(src, at, n));
 }
 
 void tesela__k_copy_bits_c(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
@@ -42,50 +43,24 @@ void tesela__k_copy_bits_c(const tesela__rows *rows, unsigned char *dst, const i
   for (int64_t i = 0; i < count; i++) {
     int64_t to = dst_off[i], from = src_off[i], n = rows->n;
     if (to & 7) {
-      int64_t head = tesela__min(n, 8 - (to & 7));
-      tesela__write_bits(dst + (to >> 3), to & 7, head, tesela__read_bits(src + (from >> 3), from & 7, head));
+      const int64_t head = tesela__min(n, 8 - (to & 7));
+      tesela__copy_few_bits(dst + (to >> 3), to & 7, src + (from >> 3), from & 7, head);
       to += head, from += head, n -= head;
     }
-    if (n) copy_bits_aligned_c(dst + (to >> 3), src + (from >> 3), from & 7, n);
+    unsigned char *out = dst + (to >> 3);
+    const unsigned char *in = src + (from >> 3);
+    move_bytes_c(out, in, from & 7, n >> 3);
+    if (n & 7) tesela__copy_few_bits(out + (n >> 3), 0, in + (n >> 3), from & 7, n & 7);
   }
 }
 
 /* ---- bytes ------------------------------------------------------------------------------------------------- */
 
-TESELA__INLINE void unpack_row_c(unsigned char *dst, const unsigned char *src, int64_t at, int64_t n,
-                                 int width) {
-  for (; n >= 8; n -= 8, dst += 8, src += width)
-    tesela__store_bits(dst, tesela__unpack8(tesela__read_bits(src, at, 8 * width), width));
-  if (n == 0) return;
-  uint64_t rest = tesela__unpack8(tesela__read_bits(src, at, n * width), width);
-  for (int64_t i = 0; i < n; i++) dst[i] = (unsigned char)(rest >> 8 * i);
-}
-
-TESELA__INLINE uint64_t pack_few_c(const unsigned char *src, int64_t n, int width) {
-  uint64_t bytes = 0;
-  for (int64_t i = 0; i < n; i++) bytes |= (uint64_t)src[i] << 8 * i;
-  return tesela__pack8(bytes, width);
-}
-
-TESELA__INLINE void pack_row_c(unsigned char *dst, int64_t at, const unsigned char *src, int64_t n,
-                               int width) {
-  if (at) { /* up to the next byte */
-    const int64_t head = tesela__min(n, (8 - at) / width);
-    tesela__write_bits(dst++, at, head * width, pack_few_c(src, head, width));
-    src += head, n -= head;
-  }
-  for (; n >= 8; n -= 8, src += 8) {
-    const uint64_t bits = tesela__pack8(tesela__load_bits(src), width);
-    for (int i = 0; i < width; i++) *dst++ = (unsigned char)(bits >> 8 * i);
-  }
-  if (n > 0) tesela__write_bits(dst, 0, n * width, pack_few_c(src, n, width));
-}
-
 #define UNPACK(name, width)                                                                                 \
   void name(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off, const unsigned char *src, \
             const int64_t *src_off, int64_t count) {                                                        \
     for (int64_t i = 0; i < count; i++)                                                                     \
-      unpack_row_c(dst + dst_off[i], src + (src_off[i] >> 3), src_off[i] & 7, rows->n, width);              \
+      tesela__unpack_row(dst + dst_off[i], src + (src_off[i] >> 3), src_off[i] & 7, rows->n, width);        \
   }
 UNPACK(tesela__k_unpack1_c, 1)
 UNPACK(tesela__k_unpack2_c, 2)
@@ -96,7 +71,7 @@ UNPACK(tesela__k_unpack4_c, 4)
   void name(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off, const unsigned char *src, \
             const int64_t *src_off, int64_t count) {                                                        \
     for (int64_t i = 0; i < count; i++)                                                                     \
-      pack_row_c(dst + (dst_off[i] >> 3), dst_off[i] & 7, src + src_off[i], rows->n, width);                \
+      tesela__pack_row(dst + (dst_off[i] >> 3), dst_off[i] & 7, src + src_off[i], rows->n, width);          \
   }
 PACK(tesela__k_pack1_c, 1)
 PACK(tesela__k_pack2_c, 2)

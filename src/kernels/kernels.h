@@ -41,11 +41,12 @@ typedef enum tesela__kernel_kind {
   TESELA__K_STREAM,    /* see tesela__stream_fn; width 0 */
 } tesela__kernel_kind;
 
-/* How a block is moved: a line of 64 bytes of dst at a time, its bytes picked from stretches of up to 64 bytes of src. */
+/* How a block is moved: a line of 64 bytes of dst at a time, its bytes picked from stretches of src. These have up to 64 bytes, or as many as
+ * the kernel's row of the table says. */
 typedef struct tesela__line_pick {
   int64_t from;         /* the stretch, from the block's src */
   uint64_t read, write; /* bit i: byte i of the stretch is read; byte i of the line is picked here */
-  uint8_t index[64];    /* of the byte of the stretch that is byte i of the line */
+  uint8_t index[64];    /* of the byte of the stretch that is byte i of the line; 128: none is */
 } tesela__line_pick;
 
 /* Bits of a line: picks make 64 bytes, others 0; then byte i of the line has, under mask[i], bits shift[i] to shift[i] + 7 of the 64 bits
@@ -203,7 +204,7 @@ typedef struct tesela__kernel {
   tesela__kernel_kind kind;
   int32_t width;
   int32_t k;             /* streams of (de)interleave, 0 any; else 0 */
-  int32_t block;         /* rows and cols of a transpose block; else 0 */
+  int32_t block;         /* rows and cols of a transpose block; bytes of a stretch of a permute; else 0 */
   tesela__rows_fn *rows; /* of a conversion: fn for each row of n elements, or NULL */
 } tesela__kernel;
 

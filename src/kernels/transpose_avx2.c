@@ -6,6 +6,13 @@
  * The lanes of vector i come from src rows i and L + i of one half of the rows, so no lane has to move. The first half
  * of the rows is transposed for all columns and kept; with the second half the lines of dst are written, both halves of
  * a line back to back. So only half of the rows need to stay in the cache at a time.
+ *
+ * A block that is not full, and whose stores are cached, is moved in squares of L x L elements. The last squares of a row or a column
+ * overlap those before them, so that none is cut:
+ *
+ *   f32, 15 rows: dst rows get elements 0 to 3, 4 to 7, 8 to 11, and 11 to 14
+ *
+ * Only rows of less than 16 bytes on a side are read, or written, in part.
  */
 #include "kernels/transpose.h"
 
@@ -20,7 +27,6 @@ TESELA__ZIP(TESELA__TARGET(TESELA__AVX2), __m256i, 256)
 /* Lane q of a src row, zero outside the block. `whole`: the block is full. */
 TESELA__INLINE TESELA__TARGET(TESELA__AVX2)
 __m128i get256(int width, bool whole, const tesela__transpose_block *b, int32_t row, int32_t q) {
-  if (!whole && row >= b->rows) return _mm_setzero_si128();
   const unsigned char *from = b->src + b->src_off[row] + 16 * q;
   const int32_t bytes = whole ? 16 : b->cols * width - 16 * q;
   if (bytes >= 16) return _mm_loadu_si128((const __m128i *)(const void *)from);
@@ -43,24 +49,20 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void half256(int width, bool whole,
   zip256(width, half, v);
 }
 
-/* Write dst row j, only its elements in the block. */
-TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void put256(int width, const tesela__transpose_block *b,
-                                                        int32_t j, __m256i first, __m256i second) {
+/* Write dst row j. */
+TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void put256(const tesela__transpose_block *b, int32_t j,
+                                                        __m256i first, __m256i second) {
   unsigned char *to = b->dst + b->dst_off[j];
   if (b->stream) {
     _mm256_stream_si256((__m256i *)(void *)to, first);
     _mm256_stream_si256((__m256i *)(void *)(to + 32), second);
-  } else if (b->rows == 64 / width) {
+  } else {
     _mm256_storeu_si256((__m256i *)(void *)to, first);
     _mm256_storeu_si256((__m256i *)(void *)(to + 32), second);
-  } else {
-    const __m256i line[2] = {first, second};
-    const unsigned char *from = (const unsigned char *)line;
-    const size_t n = (size_t)(b->rows * width);
-    for (size_t at = 0; at < n; at += 16) tesela__copy_part(to + at, from + at, n - at < 16 ? n - at : 16);
   }
 }
 
+/* A block with all rows, in lines. */
 TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void lines256(int width, bool whole,
                                                           const tesela__transpose_block *b) {
   const int32_t lane = 16 / width;
@@ -71,16 +73,128 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void lines256(int width, bool whole,
     half256(width, whole, b, 1, q, second);
     TESELA__UNROLL for (int32_t e = 0; e < lane; e++) {
       const int32_t j = q * lane + e;
-      if (whole || j < b->cols) put256(width, b, j, first[j], second[e]);
+      if (whole || j < b->cols) put256(b, j, first[j], second[e]);
     }
   }
 }
 
+/* ---- squares ----------------------------------------------------------------------------------------------- */
+
+/* Where square number i of those that cover n elements begins. */
+TESELA__INLINE int32_t square_at256(int32_t i, int32_t lane, int32_t n) {
+  const int32_t at = i * lane;
+  return at + lane > n && n > lane ? n - lane : at;
+}
+
+/* The first bytes of v, less than 16. Those from the last 8, 4 or 2 of them on are in `last`. */
+TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void put_few256(unsigned char *to, __m128i v, __m128i last,
+                                                            int32_t n) {
+  if (n >= 8) {
+    _mm_storel_epi64((__m128i *)(void *)to, v);
+    _mm_storel_epi64((__m128i *)(void *)(to + n - 8), last);
+  } else if (n >= 4) {
+    _mm_storeu_si32(to, v);
+    _mm_storeu_si32(to + n - 4, last);
+  } else if (n >= 2) {
+    _mm_storeu_si16(to, v);
+    _mm_storeu_si16(to + n - 2, last);
+  } else {
+    *to = (unsigned char)_mm_extract_epi8(v, 0);
+  }
+}
+
+/* How many columns of a block there are: less than a square has, than two have, or more. */
+typedef enum columns256 { FEW_256, ONE_SQUARE_256, TWO_SQUARES_256 } columns256;
+
+/* Transpose the square of src rows from `row` and columns from `col` on, or two of them side by side, in one lane each. */
+TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void squares256(int width, bool few_rows, columns256 columns,
+                                                            const tesela__transpose_block *b, int32_t row,
+                                                            int32_t col, __m256i *to) {
+  const int32_t lane = 16 / width;
+  const unsigned char *src = b->src + (int64_t)col * width;
+  __m256i v[16];
+  TESELA__UNROLL for (int32_t i = 0; i < lane; i++) {
+    if (few_rows && i >= b->rows)
+      v[i] = _mm256_setzero_si256();
+    else if (columns == TWO_SQUARES_256)
+      v[i] = _mm256_loadu_si256((const __m256i *)(const void *)(src + b->src_off[row + i]));
+    else if (columns == ONE_SQUARE_256)
+      v[i] =
+          _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)(src + b->src_off[row + i])));
+    else
+      v[i] = _mm256_castsi128_si256(get256(width, false, b, row + i, 0));
+  }
+  zip256(width, to, v);
+}
+
+/* `few_rows`: the block has less rows than a square. */
+TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void parts256(int width, bool few_rows, columns256 columns,
+                                                          const tesela__transpose_block *b) {
+  const int32_t lane = 16 / width, bytes = b->rows * width;
+  const int32_t step = columns == TWO_SQUARES_256 ? 2 * lane : lane, n = b->cols < lane ? b->cols : lane;
+  const int32_t skip = few_rows ? bytes - (bytes >= 8 ? 8 : bytes >= 4 ? 4 : 2) : 0;
+  const __m128i last = _mm_add_epi8(_mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+                                    _mm_set1_epi8((char)skip));
+  __m256i out[16];
+  for (int32_t q = 0; q * step < b->cols; q++) {
+    const int32_t col = square_at256(q, step, b->cols);
+    const int64_t *off = b->dst_off + col;
+    for (int32_t p = 0; p * lane < b->rows; p++) {
+      const int32_t row = square_at256(p, lane, b->rows);
+      unsigned char *dst = b->dst + (int64_t)row * width;
+      squares256(width, few_rows, columns, b, row, col, out);
+      TESELA__UNROLL for (int32_t e = 0; e < lane; e++) {
+        if (columns == FEW_256 && e >= n) break;
+        const __m128i first = _mm256_castsi256_si128(out[e]), second = _mm256_extracti128_si256(out[e], 1);
+        if (few_rows)
+          put_few256(dst + off[e], first, _mm_shuffle_epi8(first, last), bytes);
+        else
+          _mm_storeu_si128((__m128i *)(void *)(dst + off[e]), first);
+        if (columns != TWO_SQUARES_256) continue;
+        if (few_rows)
+          put_few256(dst + off[lane + e], second, _mm_shuffle_epi8(second, last), bytes);
+        else
+          _mm_storeu_si128((__m128i *)(void *)(dst + off[lane + e]), second);
+      }
+    }
+  }
+}
+
+TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void all_parts256(int width, const tesela__transpose_block *b) {
+  const int32_t lane = 16 / width;
+  const bool few_rows = b->rows < lane;
+  if (b->cols < lane)
+    few_rows ? parts256(width, true, FEW_256, b) : parts256(width, false, FEW_256, b);
+  else if (b->cols < 2 * lane)
+    few_rows ? parts256(width, true, ONE_SQUARE_256, b) : parts256(width, false, ONE_SQUARE_256, b);
+  else
+    few_rows ? parts256(width, true, TWO_SQUARES_256, b) : parts256(width, false, TWO_SQUARES_256, b);
+}
+
+/* A function for each width, whose code is there once. */
+#define TESELA__PARTS256(name, width)                                      \
+  static __attribute__((noinline)) TESELA__TARGET(TESELA__AVX2) void name( \
+      const tesela__transpose_block *b) {                                  \
+    all_parts256(width, b);                                                \
+  }
+TESELA__PARTS256(parts256_x8, 1)
+TESELA__PARTS256(parts256_x16, 2)
+TESELA__PARTS256(parts256_x32, 4)
+TESELA__PARTS256(parts256_x64, 8)
+TESELA__PARTS256(parts256_x128, 16)
+#undef TESELA__PARTS256
+
 TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void transpose256(int width, const tesela__transpose_block *b) {
   if (b->rows == 64 / width && b->cols == 64 / width)
     lines256(width, true, b);
-  else
+  else if (b->stream)
     lines256(width, false, b);
+  else
+    width == 1   ? parts256_x8(b)
+    : width == 2 ? parts256_x16(b)
+    : width == 4 ? parts256_x32(b)
+    : width == 8 ? parts256_x64(b)
+                 : parts256_x128(b);
 }
 
 TESELA__TRANSPOSE(tesela__k_transpose_x8_avx2, TESELA__AVX2, transpose256, 1)

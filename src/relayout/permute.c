@@ -17,7 +17,8 @@
 #include "relayout/solve.h"
 
 enum {
-  MOST_BYTES = 4096, /* of a block */
+  SHORT_STRETCH = 16, /* of kernels without masks */
+  MOST_BYTES = 4096,  /* of a block */
   MOST_PICKS = 320,
   MOST_BIT_STEPS = 640, /* picks and rounds: their tables stay in the cache */
   LEAST_BLOCKS = 16     /* of a loop that is cut with a rest */
@@ -128,11 +129,30 @@ static int64_t src_phase(const tesela__permute_fit *fit, const tesela__job *job)
   return job->box->src & (TESELA__LINE - 1);
 }
 
+static void set_reach(tesela__permute_fit *fit, const tesela__job *job) {
+  fit->high = job->wd;
+  for (int32_t i = 0; i < job->box->n_loops; i++) {
+    const int64_t far = (fit->take[i] - 1) * job->box->loop[i].ss;
+    *(far < 0 ? &fit->low : &fit->high) += far;
+  }
+}
+
+static bool is_asked_for(const tesela__job *job) {
+  return job->random || tesela__wanted(job->plan) == TESELA_SOLVER_PERMUTE;
+}
+
+static const tesela__kernel *kernel_of(const tesela__job *job) {
+  return tesela__kernel_for(job, job->bitwise ? TESELA__K_PERMUTE_BITS : TESELA__K_PERMUTE, 0, 0);
+}
+
 static const char *fit_block(tesela__permute_fit *fit, const tesela__job *job) {
   const tesela__box *box = job->box;
   int32_t cuts = 0, rests = 0;
   *fit = (tesela__permute_fit){.elements = 1, .bits = job->bitwise, .width = job->wd};
-  if (fit->bits) fit->src_bit = box->src & 7, fit->dst_bit = box->dst & 7;
+  if (fit->bits)
+    fit->src_bit = box->src & 7, fit->dst_bit = box->dst & 7;
+  else
+    fit->stretch = kernel_of(job)->block;
   for (int32_t i = 0; i < box->n_loops; i++) fit->take[i] = 1;
   take_dst(fit, job);
   take_src(fit, job);
@@ -144,7 +164,8 @@ static const char *fit_block(tesela__permute_fit *fit, const tesela__job *job) {
     fit->elements *= fit->take[i];
     if (fit->elements * job->wd > MOST_BYTES * byte_of(job)) return "blocks have too many bytes";
   }
-  fit->src_phase = src_phase(fit, job);
+  set_reach(fit, job);
+  fit->src_phase = fit->stretch == TESELA__LINE ? src_phase(fit, job) : -1;
   if (stretches_meet(fit, job)) return "stretches of src meet in few sets of the caches";
   if (rests > 0 && job->inner) return "blocks would leave a rest in the buffer";
   if (rests > 1 && !fit->bits) return "blocks would leave a rest of two loops";
@@ -175,9 +196,7 @@ const char *tesela__permute_refuses(const tesela__job *job) {
   const int64_t line = line_of(job);
   if (job->group > 1) return "elements share bytes";
   if (job->conversion || job->ws != job->wd) return "values are converted";
-  if (tesela__kernel_for(job, job->bitwise ? TESELA__K_PERMUTE_BITS : TESELA__K_PERMUTE, 0, 0)->isa == 0 &&
-      !job->random && tesela__wanted(job->plan) != TESELA_SOLVER_PERMUTE)
-    return "no permute of 64 bytes in this instruction set";
+  if (kernel_of(job)->isa == 0 && !is_asked_for(job)) return "no permute of bytes in this instruction set";
   if (job->shared >= 0 && box->loop[job->shared].n * job->wd >= (job->bitwise ? 2 : 1) * line)
     return "runs are long";
   if (job->shared < 0 && job->b >= 0 && (job->wd < 16 || job->bitwise)) {
@@ -210,6 +229,8 @@ const char *tesela__permute_fit_block(const tesela__job *job, tesela__permute_fi
     fit->keeps = keeps_bits(fit, job, steps.keeps);
   }
   fit->of_line = tesela__ceil_div((int64_t)line.n * fit->width, byte_of(job));
+  if (fit->stretch == SHORT_STRETCH && !fit->dense && fit->of_line < TESELA__LINE && !is_asked_for(job))
+    return "lines would be written in parts, which needs masks";
   if (!fit->bits) fit->picks = tesela__count_picks(fit, &line);
   const int64_t lines = fit->elements / line.n, most = fit->bits ? MOST_BIT_STEPS : MOST_PICKS;
   return lines * (fit->picks + fit->rounds) > most ? "lines are picked from too many places" : NULL;

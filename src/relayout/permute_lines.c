@@ -70,17 +70,20 @@ void tesela__permute_first_line(const tesela__job *job, const tesela__permute_fi
 
 /* ---- picks -------------------------------------------------------------------------------------------------- */
 
-/* Where the stretch of src begins that element i of a line is picked from: at a line of src, if `aligned`. */
+/* Where the stretch of src begins that element i of a line is picked from: at a line of src, if `aligned`. A short one does not leave src of
+ * the block, if that is long enough. */
 static int64_t pick_begins(const tesela__permute_fit *fit, const tesela__line_elements *line, int32_t i,
                            bool aligned) {
   const int64_t src = line->element[i].src;
-  return aligned ? src - ((src + fit->src_phase) & (TESELA__LINE - 1)) : src;
+  if (aligned) return src - ((src + fit->src_phase) & (TESELA__LINE - 1));
+  const int64_t last = fit->high - fit->stretch;
+  return fit->stretch < TESELA__LINE && src > last && last >= fit->low ? last : src;
 }
 
 /* The number after the elements of a line from number i on that one pick has. */
 static int32_t end_of_pick(const tesela__permute_fit *fit, const tesela__line_elements *line, int32_t i,
                            bool aligned) {
-  const int64_t end = pick_begins(fit, line, i, aligned) + TESELA__LINE;
+  const int64_t end = pick_begins(fit, line, i, aligned) + fit->stretch;
   for (i++; i < line->n && line->element[i].src + fit->width <= end;) i++;
   return i;
 }
@@ -102,13 +105,16 @@ int32_t tesela__count_picks(const tesela__permute_fit *fit, const tesela__line_e
   return count_picks(fit, line, picks_lines(fit, line));
 }
 
-/* The pick of the elements of a line from number i to end - 1. */
-static void set_pick(const tesela__line_elements *line, int32_t width, int64_t from, int32_t i, int32_t end,
-                     tesela__line_pick *pick) {
+/* The pick of the elements of a line from number i to end - 1. A short stretch is read whole, if that does not leave src of the block. */
+static void set_pick(const tesela__permute_fit *fit, const tesela__line_elements *line, int64_t from,
+                     int32_t i, int32_t end, tesela__line_pick *pick) {
   memset(pick, 0, sizeof *pick);
+  memset(pick->index, 128, sizeof pick->index);
   pick->from = from;
+  if (fit->stretch < TESELA__LINE && from >= fit->low && from + fit->stretch <= fit->high)
+    pick->read = ((uint64_t)1 << fit->stretch) - 1;
   for (; i < end; i++)
-    for (int32_t b = 0; b < width; b++) {
+    for (int32_t b = 0; b < fit->width; b++) {
       const int64_t in = line->element[i].src - from + b, out = line->element[i].dst + b;
       pick->read |= (uint64_t)1 << in;
       pick->write |= (uint64_t)1 << out;
@@ -141,7 +147,7 @@ static bool add_picks(tesela_plan *plan, const tesela__line_elements *line, cons
   for (int32_t i = 0; i < line->n; to->n++) {
     tesela__line_pick *pick = &plan->pick[plan->n_picks++];
     const int32_t end = end_of_pick(fit, line, i, aligned);
-    set_pick(line, fit->width, pick_begins(fit, line, i, aligned), i, end, pick);
+    set_pick(fit, line, pick_begins(fit, line, i, aligned), i, end, pick);
     to->write |= pick->write;
     i = end;
   }

@@ -18,6 +18,8 @@ typedef struct tesela__permute_fit {
   bool bits;                /* elements have less than 8 bits */
   bool keeps;               /* bits of bytes that a block writes in part */
   int32_t width;            /* of an element; bits or bytes */
+  int32_t stretch;          /* bytes of src that the kernel picks from at a time */
+  int64_t low, high;        /* of bytes: where src of a block begins and ends, from its first element on */
   int64_t src_phase;        /* of bytes: where all blocks begin in a line of src; or -1 */
   int64_t src_bit, dst_bit; /* where blocks of bits begin in a byte */
   int32_t picks, rounds;    /* of the first line */

@@ -19,15 +19,20 @@ static void try_permute(const tesela__kernel *kernel) {
   const bool filled = below(2), stream = below(2);
   const int32_t n_lines = 1 + (int32_t)below(LINES);
   int64_t dst_off[MOST_BLOCKS], src_off[MOST_BLOCKS], count = 1 + below(MOST_BLOCKS);
+  const uint32_t stretch = (uint32_t)kernel->block;
   for (int i = 0; i < 64; i++) fill[i] = (uint8_t)below(256);
   for (int32_t i = 0, n = 0; i < n_lines; i++) {
     line[i] = (tesela__picked_line){.to = i * 64, .first = n, .n = (int32_t)below(PICKS + 1)};
     n += line[i].n;
-    for (int32_t k = line[i].first; k < n; k++) pick[k] = (tesela__line_pick){.from = below(REACH)};
+    for (int32_t k = line[i].first; k < n; k++) {
+      pick[k] = (tesela__line_pick){.from = below(REACH)};
+      if (below(2)) pick[k].read = stretch == 64 ? ~(uint64_t)0 : ((uint64_t)1 << stretch) - 1;
+      memset(pick[k].index, 128, sizeof pick[k].index);
+    }
     for (int b = 0; b < 64 && line[i].n; b++) {
       if (below(8) == 0) continue;
       tesela__line_pick *p = &pick[line[i].first + below(line[i].n)];
-      p->index[b] = (uint8_t)below(64);
+      p->index[b] = (uint8_t)below(stretch);
       p->read |= (uint64_t)1 << p->index[b];
       p->write |= (uint64_t)1 << b;
       line[i].write |= (uint64_t)1 << b;

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * permute_avx2.c - blocks of bytes that are all moved alike, with shuffles of 16 bytes: a stretch of src in both halves of a vector gives
+ * its bytes to half a line of dst. Bytes that it does not have are 0 there, so that stretches are joined by OR. Four blocks at
+ * a time share the loads of indices.
+ */
+#include "kernels/rows.h"
+
+#if TESELA__X86
+#include <immintrin.h>
+
+#define AVX2 TESELA__TARGET("avx2")
+
+enum { STRETCH_AVX2 = 16, LOW_HALF_AVX2 = 1, HIGH_HALF_AVX2 = 2 };
+
+/* The stretch of a pick, twice. */
+AVX2 TESELA__INLINE __m256i stretch_avx2(const tesela__line_pick *p, const unsigned char *src) {
+  if (p->read == (1 << STRETCH_AVX2) - 1)
+    return _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)src));
+  unsigned char bytes[STRETCH_AVX2] = {0};
+  for (uint64_t left = p->read; left; left &= left - 1)
+    bytes[__builtin_ctzll(left)] = src[__builtin_ctzll(left)];
+  return _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)bytes));
+}
+
+/* Bytes of a line that are not written stay. */
+AVX2 static void store_part_avx2(unsigned char *to, uint64_t write, __m256i low, __m256i high) {
+  const __m256i line[2] = {low, high};
+  const unsigned char *from = (const unsigned char *)line;
+  while (write) {
+    const int first = __builtin_ctzll(write);
+    const uint64_t rest = ~(write >> first);
+    const int n = rest ? __builtin_ctzll(rest) : 64 - first;
+    tesela__copy_short(to + first, from + first, (size_t)n);
+    if (first + n == 64) return;
+    write &= ~UINT64_C(0) << (first + n);
+  }
+}
+
+AVX2 TESELA__INLINE void store_line_avx2(unsigned char *to, uint64_t write, __m256i low, __m256i high,
+                                         bool stream) {
+  if (~write) {
+    store_part_avx2(to, write, low, high);
+  } else if (stream && (uintptr_t)to % 64 == 0) {
+    _mm256_stream_si256((void *)to, low);
+    _mm256_stream_si256((void *)(to + 32), high);
+  } else {
+    _mm256_storeu_si256((void *)to, low);
+    _mm256_storeu_si256((void *)(to + 32), high);
+  }
+}
+
+/* Add what a pick has for `halves` of the line of n blocks.  */
+AVX2 TESELA__INLINE void add_pick_avx2(const tesela__line_pick *p, __m256i *low, __m256i *high,
+                                       const unsigned char *src, const int64_t *src_off, int n, int halves) {
+  const __m256i to_low = _mm256_loadu_si256((const void *)p->index);
+  const __m256i to_high = _mm256_loadu_si256((const void *)(p->index + 32));
+  TESELA__UNROLL_GCC for (int i = 0; i < n; i++) {
+    const __m256i in = stretch_avx2(p, src + src_off[i] + p->from);
+    if (halves & LOW_HALF_AVX2) low[i] = _mm256_or_si256(low[i], _mm256_shuffle_epi8(in, to_low));
+    if (halves & HIGH_HALF_AVX2) high[i] = _mm256_or_si256(high[i], _mm256_shuffle_epi8(in, to_high));
+  }
+}
+
+/* Put the fill into the bytes that no pick has, whose indices are all 128. */
+AVX2 TESELA__INLINE void fill_line_avx2(const uint8_t *fill, const tesela__line_pick *p,
+                                        const tesela__line_pick *end, __m256i *low, __m256i *high, int n) {
+  __m256i low_free = _mm256_set1_epi8(-1), high_free = low_free;
+  for (; p < end; p++) {
+    low_free = _mm256_and_si256(low_free, _mm256_loadu_si256((const void *)p->index));
+    high_free = _mm256_and_si256(high_free, _mm256_loadu_si256((const void *)(p->index + 32)));
+  }
+  const __m256i low_fill = _mm256_loadu_si256((const void *)fill);
+  const __m256i high_fill = _mm256_loadu_si256((const void *)(fill + 32));
+  TESELA__UNROLL_GCC for (int i = 0; i < n; i++) {
+    low[i] = _mm256_blendv_epi8(low[i], low_fill, low_free);
+    high[i] = _mm256_blendv_epi8(high[i], high_fill, high_free);
+  }
+}
+
+/* Line `line` of n blocks. */
+AVX2 TESELA__INLINE void permute_line_avx2(const tesela__permute *permute, const tesela__picked_line *line,
+                                           unsigned char *dst, const int64_t *dst_off,
+                                           const unsigned char *src, const int64_t *src_off, int n,
+                                           bool stream) {
+  __m256i low[4], high[4];
+  TESELA__UNROLL_GCC for (int i = 0; i < n; i++) low[i] = high[i] = _mm256_setzero_si256();
+  const tesela__line_pick *first = permute->pick + line->first, *end = first + line->n;
+  for (const tesela__line_pick *p = first; p < end; p++) {
+    if (p->write >> 32 == 0)
+      add_pick_avx2(p, low, high, src, src_off, n, LOW_HALF_AVX2);
+    else if ((uint32_t)p->write == 0)
+      add_pick_avx2(p, low, high, src, src_off, n, HIGH_HALF_AVX2);
+    else
+      add_pick_avx2(p, low, high, src, src_off, n, LOW_HALF_AVX2 | HIGH_HALF_AVX2);
+  }
+  if (permute->fill) fill_line_avx2(permute->fill, first, end, low, high, n);
+  TESELA__UNROLL_GCC for (int i = 0; i < n; i++)
+      store_line_avx2(dst + dst_off[i] + line->to, line->write, low[i], high[i], stream);
+}
+
+AVX2 TESELA__INLINE void permute_blocks_avx2(const tesela__rows *rows, unsigned char *dst,
+                                             const int64_t *dst_off, const unsigned char *src,
+                                             const int64_t *src_off, int n) {
+  const tesela__permute permute = rows->permute;
+  for (int32_t i = 0; i < permute.n_lines; i++)
+    permute_line_avx2(&permute, permute.line + i, dst, dst_off, src, src_off, n, rows->stream);
+}
+
+AVX2 void tesela__k_permute_avx2(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
+                                 const unsigned char *src, const int64_t *src_off, int64_t count) {
+  int64_t i = 0;
+  for (; i + 4 <= count; i += 4) permute_blocks_avx2(rows, dst, dst_off + i, src, src_off + i, 4);
+  for (; i + 2 <= count; i += 2) permute_blocks_avx2(rows, dst, dst_off + i, src, src_off + i, 2);
+  for (; i < count; i++) permute_blocks_avx2(rows, dst, dst_off + i, src, src_off + i, 1);
+}
+
+#undef AVX2
+#endif
