@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rows_strided_avx2.c - every k-th element, with shuffles of 16 bytes; strided.h has the method.
+ * rows_strided_avx2.c - every k-th element, with shuffles of 16 bytes, two at a time; strided.h has the method.
  */
 #include "kernels/strided.h"
 
@@ -9,22 +9,47 @@
 
 #define AVX2 TESELA__TARGET("avx2")
 
-AVX2 TESELA__INLINE void compress_avx2(unsigned char *dst, const unsigned char *src, const tesela__strided *s,
-                                       bool stream) {
-  src += s->low;
-  __m128i v = _mm_shuffle_epi8(_mm_loadu_si128((const void *)src), _mm_loadu_si128((const void *)s->from[0]));
-  for (int64_t j = 1; j < s->n_vectors; j++)
-    v = _mm_or_si128(v, _mm_shuffle_epi8(_mm_loadu_si128((const void *)(src + 16 * j)),
-                                         _mm_loadu_si128((const void *)s->from[j])));
-  if (stream)
-    _mm_stream_si128((void *)dst, v);
-  else
-    _mm_storeu_si128((void *)dst, v);
+/* With n vectors of src for 16 bytes of dst. */
+AVX2 TESELA__INLINE void compress_by_avx2(unsigned char *dst, const unsigned char *src,
+                                          const tesela__strided *s, int64_t steps, bool stream, int64_t n) {
+  const int64_t next = s->next;
+  for (src += s->low; steps > 0; steps--, dst += 32, src += 2 * next) {
+    __m256i v = _mm256_setzero_si256();
+    for (int64_t j = 0; j < n; j++) {
+      const __m128i low = _mm_loadu_si128((const void *)(src + 16 * j));
+      const __m128i high = _mm_loadu_si128((const void *)(src + 16 * j + next));
+      const __m256i both = _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+      const __m256i from = _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)s->from[j]));
+      v = _mm256_or_si256(v, _mm256_shuffle_epi8(both, from));
+    }
+    if (stream)
+      _mm256_stream_si256((void *)dst, v);
+    else
+      _mm256_storeu_si256((void *)dst, v);
+  }
 }
 
-TESELA__STRIDED(tesela__k_strided1_avx2, AVX2, compress_avx2, tesela__k_strided1_c, 1)
-TESELA__STRIDED(tesela__k_strided2_avx2, AVX2, compress_avx2, tesela__k_strided2_c, 2)
-TESELA__STRIDED(tesela__k_strided4_avx2, AVX2, compress_avx2, tesela__k_strided4_c, 4)
+AVX2 TESELA__INLINE void compress_avx2(unsigned char *dst, const unsigned char *src, const tesela__strided *s,
+                                       int64_t steps, bool stream) {
+  switch (s->n_vectors) { /* unrolled for short distances */
+  case 1:
+    compress_by_avx2(dst, src, s, steps, stream, 1);
+    break;
+  case 2:
+    compress_by_avx2(dst, src, s, steps, stream, 2);
+    break;
+  case 3:
+    compress_by_avx2(dst, src, s, steps, stream, 3);
+    break;
+  default:
+    compress_by_avx2(dst, src, s, steps, stream, s->n_vectors);
+  }
+}
+
+TESELA__STRIDED(tesela__k_strided1_avx2, AVX2, compress_avx2, 32, tesela__k_strided1_c, 1, true)
+TESELA__STRIDED(tesela__k_strided2_avx2, AVX2, compress_avx2, 32, tesela__k_strided2_c, 2, true)
+TESELA__STRIDED(tesela__k_strided4_avx2, AVX2, compress_avx2, 32, tesela__k_strided4_c, 4, pitch != -4)
+TESELA__STRIDED(tesela__k_strided8_avx2, AVX2, compress_avx2, 32, tesela__k_strided8_c, 8, false)
 
 #undef AVX2
 #endif

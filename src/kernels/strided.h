@@ -25,6 +25,7 @@ static inline bool tesela__strided_near(const tesela__rows *rows, int64_t width,
 /* How 16 bytes of dst are made of up to 16 vectors of src: byte b of dst is byte from[j][b] of vector j, or not in it (0x80). */
 typedef struct tesela__strided {
   int64_t n_vectors, low; /* low: from the address of the first element to the lowest vector */
+  int64_t next;           /* from one element to that of the next 16 bytes of dst */
   uint8_t from[16][16];
 } tesela__strided;
 
@@ -32,6 +33,7 @@ static inline void tesela__strided_set(tesela__strided *s, int64_t width, int64_
   const int64_t step = pitch < 0 ? -pitch : pitch, n = 16 / width;
   s->n_vectors = step / width;
   s->low = pitch < 0 ? (n - 1) * pitch : 0;
+  s->next = n * pitch;
   memset(s->from, 0x80, (size_t)s->n_vectors * 16);
   for (int64_t e = 0; e < n; e++)
     for (int64_t b = 0; b < width; b++) {
@@ -40,30 +42,52 @@ static inline void tesela__strided_set(tesela__strided *s, int64_t width, int64_
     }
 }
 
-/* Define the kernel `symbol`. step(dst, src, s, stream) makes 16 bytes of dst from src; it reads whole vectors, so that between the
- * first and the last elements of a row are enough elements on that side. c_kernel does the rest, and other rows. */
-#define TESELA__STRIDED(symbol, target, step, c_kernel, width)                                             \
+enum {
+  TESELA__FETCH_AHEAD = 2048
+}; /* bytes; for rows that go down, which the processor does not foresee if they are short */
+
+/* Fetch a row, whose last element is `reach` < 0 bytes from the first; of a long one the begin. */
+static inline void tesela__fetch_row(const unsigned char *src, int64_t reach) {
+  for (int64_t at = 0; at >= reach && at > -TESELA__FETCH_AHEAD; at -= 64) __builtin_prefetch(src + at, 0, 3);
+}
+
+/* Define the kernel `symbol`. run(dst, src, s, steps, stream) makes `bytes` bytes of dst from src in a step; it reads whole vectors, so that
+ * between the first and the last elements of a row are enough elements on that side. c_kernel does the rest, and other rows: those
+ * whose stores are cached unless `cached`. */
+#define TESELA__STRIDED(symbol, target, run, bytes, c_kernel, width, cached)                               \
   target void symbol(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,                 \
                      const unsigned char *src, const int64_t *src_off, int64_t count) {                    \
-    const int64_t n = 16 / (width), pitch = rows->src_pitch, zero = 0;                                     \
+    const int64_t n = (bytes) / (width), pitch = rows->src_pitch, zero = 0;                                \
     tesela__strided s;                                                                                     \
-    if (!tesela__strided_near(rows, width, 16) || ((width) >= 4 && !rows->stream)) {                       \
+    if (!tesela__strided_near(rows, width, bytes) || !((cached) || rows->stream)) {                        \
       c_kernel(rows, dst, dst_off, src, src_off, count);                                                   \
       return;                                                                                              \
     }                                                                                                      \
+    const int64_t reach = (rows->n - 1) * pitch, ahead = 1 - TESELA__FETCH_AHEAD / (reach - 1);            \
     tesela__strided_set(&s, width, pitch);                                                                 \
     for (int64_t i = 0; i < count; i++) {                                                                  \
       unsigned char *to = dst + dst_off[i];                                                                \
       const unsigned char *from = src + src_off[i];                                                        \
       tesela__rows part = *rows;                                                                           \
+      if (pitch < 0 && rows->stream && i + ahead < count)                                                  \
+        tesela__fetch_row(src + src_off[i + ahead], reach);                                                \
       const int64_t peel = rows->stream && rows->n * (width) >= 256 ? tesela__peel(to, width, 1) : -1;     \
-      int64_t e = peel >= 0 ? peel / (width) : 0, lines = rows->n;                                         \
+      int64_t e = peel >= 0 ? peel / (width) : 0;                                                          \
       if (pitch < 0 && e == 0) e = peel == 0 ? 64 / (width) : 1; /* vectors reach to the element before */ \
       part.n = e;                                                                                          \
       if (e > 0) c_kernel(&part, to, &zero, from, &zero, 1);                                               \
       const bool stream = peel >= 0 && ((uintptr_t)(to + e * (width)) & 63) == 0;                          \
-      if (stream) lines = e + (rows->n - 1 - e) / (4 * n) * 4 * n;                                         \
-      for (; e + n < rows->n; e += n) step(to + e * (width), from + e * pitch, &s, stream && e < lines);   \
+      const int64_t steps = e < rows->n ? (rows->n - 1 - e) / n : 0;                                       \
+      const int64_t streamed = stream ? steps - steps % (64 / (bytes)) : 0;                                \
+      run(to + e * (width), from + e * pitch, &s, streamed, true);                                         \
+      e += streamed * n;                                                                                   \
+      run(to + e * (width), from + e * pitch, &s, steps - streamed, false);                                \
+      e += (steps - streamed) * n;                                                                         \
+      if (steps > streamed && rows->n - e > 1) { /* a step that ends before the last element */            \
+        e = rows->n - 1 - n;                                                                               \
+        run(to + e * (width), from + e * pitch, &s, 1, false);                                             \
+        e += n;                                                                                            \
+      }                                                                                                    \
       part.n = rows->n - e;                                                                                \
       c_kernel(&part, to + e * (width), &zero, from + e * pitch, &zero, 1);                                \
     }                                                                                                      \
