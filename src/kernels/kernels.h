@@ -46,7 +46,7 @@ typedef enum tesela__kernel_kind {
 typedef struct tesela__line_pick {
   int64_t from;         /* the stretch, from the block's src */
   uint64_t read, write; /* bit i: byte i of the stretch is read; byte i of the line is picked here */
-  uint8_t index[64];    /* of the byte of the stretch that is byte i of the line; 128: none is */
+  uint8_t index[64];    /* of the byte of the stretch that is byte i of the line; or NO_BYTE */
 } tesela__line_pick;
 
 /* Bits of a line: picks make 64 bytes, others 0; then byte i of the line has, under mask[i], bits shift[i] to shift[i] + 7 of the 64 bits
@@ -63,6 +63,8 @@ typedef struct tesela__picked_line {
   bool
       keeps; /* of bits: written bytes have bits that are kept: those that the mask of one more round does not have */
 } tesela__picked_line;
+
+enum { TESELA__NO_BYTE = 128 };
 
 enum {
   TESELA__PERMUTE_BLOCKS = 8

@@ -135,6 +135,9 @@ static void set_reach(tesela__permute_fit *fit, const tesela__job *job) {
     const int64_t far = (fit->take[i] - 1) * job->box->loop[i].ss;
     *(far < 0 ? &fit->low : &fit->high) += far;
   }
+  if (!fit->bits) return;
+  fit->low = (fit->src_bit + fit->low) >> 3;
+  fit->high = (fit->src_bit + fit->high + 7) >> 3;
 }
 
 static bool is_asked_for(const tesela__job *job) {
@@ -149,10 +152,8 @@ static const char *fit_block(tesela__permute_fit *fit, const tesela__job *job) {
   const tesela__box *box = job->box;
   int32_t cuts = 0, rests = 0;
   *fit = (tesela__permute_fit){.elements = 1, .bits = job->bitwise, .width = job->wd};
-  if (fit->bits)
-    fit->src_bit = box->src & 7, fit->dst_bit = box->dst & 7;
-  else
-    fit->stretch = kernel_of(job)->block;
+  fit->stretch = kernel_of(job)->block;
+  if (fit->bits) fit->src_bit = box->src & 7, fit->dst_bit = box->dst & 7;
   for (int32_t i = 0; i < box->n_loops; i++) fit->take[i] = 1;
   take_dst(fit, job);
   take_src(fit, job);
@@ -223,7 +224,7 @@ const char *tesela__permute_fit_block(const tesela__job *job, tesela__permute_fi
   tesela__permute_first_line(job, fit, &line);
   if (fit->bits) {
     tesela__bit_steps steps;
-    if (!tesela__count_bit_steps(&line, fit->width, &steps)) return "lines have too many rounds";
+    if (!tesela__count_bit_steps(fit, &line, &steps)) return "lines have too many rounds";
     fit->picks = steps.picks;
     fit->rounds = steps.rounds;
     fit->keeps = keeps_bits(fit, job, steps.keeps);

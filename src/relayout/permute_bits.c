@@ -2,8 +2,7 @@
 /*
  * permute_bits.c - the rounds of a line of elements below 8 bits.
  *
- * The elements of a line are a few parts: bits that follow each other on both sides, within a byte of dst and a stretch of 64 bytes of
- * src. In a round each 8 bytes of the line get 8 bytes of src, by a pick for each stretch, and then each byte 8 bits that follow each other
+ * The elements of a line are a few parts: bits that follow each other on both sides, within a byte of dst and a stretch of src. In a round each 8 bytes of the line get 8 bytes of src, by a pick for each stretch, and then each byte 8 bits that follow each other
  * in these. A part joins the first round that has room for its bytes, and whose bits for its byte of dst are the same.
  *
  *   4 bits, [n,2] to {0,1}    a byte of dst is the low or high halves of two bytes: 2 rounds, of 2 picks each
@@ -34,21 +33,25 @@ typedef struct bit_line {
   bit_room room[MOST_ROUNDS];
 } bit_line;
 
-/* Where the stretch of the elements from number `at` on begins: at a multiple of a line, if it has as many of them. */
-static int64_t first_bit_byte(const tesela__line_elements *line, int32_t width, int32_t at) {
+/* Where the stretch of the elements from number `at` on begins: at a multiple of a line, if it has a line and as many of them. */
+static int64_t first_bit_byte(const tesela__permute_fit *fit, const tesela__line_elements *line, int32_t at) {
+  const int32_t width = fit->width;
   const int64_t first = line->element[at].src >> 3, whole = first & ~(int64_t)(TESELA__LINE - 1);
   int32_t n = at;
+  if (fit->stretch < TESELA__LINE) return tesela__stretch_at(fit, first);
   while (n < line->n && line->element[n].src + width <= (whole + TESELA__LINE) * 8) n++;
   return n == line->n || line->element[n].src >= (first + TESELA__LINE) * 8 ? whole : first;
 }
 
-static void find_bit_parts(bit_line *bits, const tesela__line_elements *line, int32_t width) {
+static void find_bit_parts(const tesela__permute_fit *fit, bit_line *bits,
+                           const tesela__line_elements *line) {
+  const int32_t width = fit->width;
   bits->n_parts = bits->n_stretches = 0;
   for (int32_t at = 0; at < line->n;) {
-    const int64_t from = first_bit_byte(line, width, at);
+    const int64_t from = first_bit_byte(fit, line, at);
     const int32_t s = bits->n_stretches++, begin = bits->n_parts;
     bits->from[s] = from;
-    for (; at < line->n && line->element[at].src + width <= (from + TESELA__LINE) * 8; at++) {
+    for (; at < line->n && line->element[at].src + width <= (from + fit->stretch) * 8; at++) {
       const int32_t src = (int32_t)(line->element[at].src - from * 8), dst = (int32_t)line->element[at].dst;
       bit_part *last = bits->n_parts > begin ? &bits->part[bits->n_parts - 1] : NULL;
       if (last && last->src + last->n == src && last->byte * 8 + last->bit + last->n == dst && dst % 8)
@@ -128,9 +131,9 @@ static tesela__bit_steps count_bit_steps(const bit_line *bits) {
   return steps;
 }
 
-static bool fit_bit_line(bit_line *bits, const tesela__line_elements *line, int32_t width,
+static bool fit_bit_line(const tesela__permute_fit *fit, bit_line *bits, const tesela__line_elements *line,
                          tesela__bit_steps *steps) {
-  find_bit_parts(bits, line, width);
+  find_bit_parts(fit, bits, line);
   const bool apart = make_bit_rounds(bits, false);
   *steps = count_bit_steps(bits);
   const bool shared = make_bit_rounds(bits, true);
@@ -141,16 +144,19 @@ static bool fit_bit_line(bit_line *bits, const tesela__line_elements *line, int3
   return shared;
 }
 
-bool tesela__count_bit_steps(const tesela__line_elements *line, int32_t width, tesela__bit_steps *steps) {
+bool tesela__count_bit_steps(const tesela__permute_fit *fit, const tesela__line_elements *line,
+                             tesela__bit_steps *steps) {
   bit_line bits;
-  const bool fits = fit_bit_line(&bits, line, width, steps);
+  const bool fits = fit_bit_line(fit, &bits, line, steps);
   steps->keeps = keeps_some(&bits);
   return fits;
 }
 
-static void set_bit_pick(const bit_line *bits, const bit_room *room, int32_t stretch,
-                         tesela__line_pick *pick) {
+static void set_bit_pick(const tesela__permute_fit *fit, const bit_line *bits, const bit_room *room,
+                         int32_t stretch, tesela__line_pick *pick) {
   *pick = (tesela__line_pick){.from = bits->from[stretch]};
+  memset(pick->index, TESELA__NO_BYTE, sizeof pick->index);
+  if (tesela__is_read_whole(fit, pick->from)) pick->read = ((uint64_t)1 << fit->stretch) - 1;
   for (int32_t i = 0; i < TESELA__LINE; i++) {
     const int32_t byte = room->slot[i] - stretch * TESELA__LINE;
     if (room->slot[i] < 0 || byte < 0 || byte >= TESELA__LINE) continue;
@@ -160,12 +166,13 @@ static void set_bit_pick(const bit_line *bits, const bit_room *room, int32_t str
   }
 }
 
-tesela__bit_steps tesela__set_bit_steps(const tesela__line_elements *line, int32_t width, int32_t first_pick,
-                                        tesela__bit_round *round, tesela__line_pick *pick) {
+tesela__bit_steps tesela__set_bit_steps(const tesela__permute_fit *fit, const tesela__line_elements *line,
+                                        int32_t first_pick, tesela__bit_round *round,
+                                        tesela__line_pick *pick) {
   bit_line bits;
   tesela__bit_steps steps;
   int32_t n = 0;
-  fit_bit_line(&bits, line, width, &steps);
+  fit_bit_line(fit, &bits, line, &steps);
   for (int32_t r = 0; r < bits.n_rounds; r++) {
     const bit_room *room = &bits.room[r];
     round[r] = (tesela__bit_round){.first = first_pick + n};
@@ -174,7 +181,7 @@ tesela__bit_steps tesela__set_bit_steps(const tesela__line_elements *line, int32
       round[r].mask[i] = room->mask[i];
     }
     for (int32_t s = -1; (s = later_stretch(room, s)) >= 0; round[r].n++)
-      set_bit_pick(&bits, room, s, &pick[n++]);
+      set_bit_pick(fit, &bits, room, s, &pick[n++]);
   }
   return steps;
 }

@@ -70,14 +70,21 @@ void tesela__permute_first_line(const tesela__job *job, const tesela__permute_fi
 
 /* ---- picks -------------------------------------------------------------------------------------------------- */
 
-/* Where the stretch of src begins that element i of a line is picked from: at a line of src, if `aligned`. A short one does not leave src of
- * the block, if that is long enough. */
+bool tesela__is_read_whole(const tesela__permute_fit *fit, int64_t from) {
+  return fit->stretch < TESELA__LINE && from >= fit->low && from + fit->stretch <= fit->high;
+}
+
+int64_t tesela__stretch_at(const tesela__permute_fit *fit, int64_t first) {
+  const int64_t last = fit->high - fit->stretch;
+  return fit->stretch < TESELA__LINE && first > last && last >= fit->low ? last : first;
+}
+
+/* Where the stretch of src begins that element i of a line is picked from: at a line of src, if `aligned`. */
 static int64_t pick_begins(const tesela__permute_fit *fit, const tesela__line_elements *line, int32_t i,
                            bool aligned) {
   const int64_t src = line->element[i].src;
   if (aligned) return src - ((src + fit->src_phase) & (TESELA__LINE - 1));
-  const int64_t last = fit->high - fit->stretch;
-  return fit->stretch < TESELA__LINE && src > last && last >= fit->low ? last : src;
+  return tesela__stretch_at(fit, src);
 }
 
 /* The number after the elements of a line from number i on that one pick has. */
@@ -105,14 +112,13 @@ int32_t tesela__count_picks(const tesela__permute_fit *fit, const tesela__line_e
   return count_picks(fit, line, picks_lines(fit, line));
 }
 
-/* The pick of the elements of a line from number i to end - 1. A short stretch is read whole, if that does not leave src of the block. */
+/* The pick of the elements of a line from number i to end - 1. */
 static void set_pick(const tesela__permute_fit *fit, const tesela__line_elements *line, int64_t from,
                      int32_t i, int32_t end, tesela__line_pick *pick) {
   memset(pick, 0, sizeof *pick);
-  memset(pick->index, 128, sizeof pick->index);
+  memset(pick->index, TESELA__NO_BYTE, sizeof pick->index);
   pick->from = from;
-  if (fit->stretch < TESELA__LINE && from >= fit->low && from + fit->stretch <= fit->high)
-    pick->read = ((uint64_t)1 << fit->stretch) - 1;
+  if (tesela__is_read_whole(fit, from)) pick->read = ((uint64_t)1 << fit->stretch) - 1;
   for (; i < end; i++)
     for (int32_t b = 0; b < fit->width; b++) {
       const int64_t in = line->element[i].src - from + b, out = line->element[i].dst + b;
@@ -157,12 +163,11 @@ static bool add_picks(tesela_plan *plan, const tesela__line_elements *line, cons
 /* The rounds of a line of bits, and one for the bits that it does not keep. */
 static bool add_rounds(tesela_plan *plan, const tesela__line_elements *line, const tesela__permute_fit *fit,
                        tesela__picked_line *to) {
-  const int32_t width = fit->width;
   tesela__bit_steps steps;
-  if (!tesela__count_bit_steps(line, width, &steps) || !grow_lists(plan, 1, steps.picks, steps.rounds + 1))
+  if (!tesela__count_bit_steps(fit, line, &steps) || !grow_lists(plan, 1, steps.picks, steps.rounds + 1))
     return false;
   tesela__bit_round *round = &plan->bit_round[plan->n_bit_rounds], *own = round + steps.rounds;
-  tesela__set_bit_steps(line, width, plan->n_picks, round, plan->pick + plan->n_picks);
+  tesela__set_bit_steps(fit, line, plan->n_picks, round, plan->pick + plan->n_picks);
   memset(own, 0, sizeof *own);
   for (int32_t k = 0; k < steps.rounds; k++)
     for (int32_t i = 0; i < TESELA__LINE; i++) own->mask[i] |= round[k].mask[i];

@@ -11,16 +11,16 @@
 typedef struct tesela__permute_fit {
   int64_t take[TESELA__MAX_LOOPS];
   int64_t elements;
-  int64_t bytes;            /* that a block writes */
-  int64_t span;             /* bytes of dst from the first to the last, with the padding of the last row */
-  int64_t padding;          /* after each row of the job, written with it; in the units of the job */
-  bool dense;               /* blocks write all these bytes */
-  bool bits;                /* elements have less than 8 bits */
-  bool keeps;               /* bits of bytes that a block writes in part */
-  int32_t width;            /* of an element; bits or bytes */
-  int32_t stretch;          /* bytes of src that the kernel picks from at a time */
-  int64_t low, high;        /* of bytes: where src of a block begins and ends, from its first element on */
-  int64_t src_phase;        /* of bytes: where all blocks begin in a line of src; or -1 */
+  int64_t bytes;     /* that a block writes */
+  int64_t span;      /* bytes of dst from the first to the last, with the padding of the last row */
+  int64_t padding;   /* after each row of the job, written with it; in the units of the job */
+  bool dense;        /* blocks write all these bytes */
+  bool bits;         /* elements have less than 8 bits */
+  bool keeps;        /* bits of bytes that a block writes in part */
+  int32_t width;     /* of an element; bits or bytes */
+  int32_t stretch;   /* bytes of src that the kernel picks from at a time */
+  int64_t low, high; /* where src of a block begins and ends, in bytes from that of its first element on */
+  int64_t src_phase; /* of bytes: where all blocks begin in a line of src; or -1 */
   int64_t src_bit, dst_bit; /* where blocks of bits begin in a byte */
   int32_t picks, rounds;    /* of the first line */
   int64_t of_line;          /* bytes of the first line that have elements */
@@ -214,19 +214,26 @@ typedef struct tesela__line_elements {
   } element[8 * TESELA__LINE];
 } tesela__line_elements;
 
-/* The rounds and picks of a line of elements of `width` bits. permute_bits.c */
+/* The rounds and picks of a line of elements below 8 bits. permute_bits.c */
 typedef struct tesela__bit_steps {
   int32_t rounds, picks;
   bool keeps; /* some bits of bytes that it writes */
 } tesela__bit_steps;
 /* False: there are too many. */
-bool tesela__count_bit_steps(const tesela__line_elements *line, int32_t width, tesela__bit_steps *steps);
+bool tesela__count_bit_steps(const tesela__permute_fit *fit, const tesela__line_elements *line,
+                             tesela__bit_steps *steps);
 /* Set them, if there are not too many; `first_pick`: the number of pick[0]. */
-tesela__bit_steps tesela__set_bit_steps(const tesela__line_elements *line, int32_t width, int32_t first_pick,
-                                        tesela__bit_round *round, tesela__line_pick *pick);
+tesela__bit_steps tesela__set_bit_steps(const tesela__permute_fit *fit, const tesela__line_elements *line,
+                                        int32_t first_pick, tesela__bit_round *round,
+                                        tesela__line_pick *pick);
 /* The elements of the first line of a block whose density is set. permute_lines.c */
 void tesela__permute_first_line(const tesela__job *job, const tesela__permute_fit *fit,
                                 tesela__line_elements *line);
+/* Are all bytes of a short stretch within src of the block? permute_lines.c */
+bool tesela__is_read_whole(const tesela__permute_fit *fit, int64_t from);
+/* Where a stretch begins that has byte `first` of src, and what follows: there, or earlier if a short one would leave src of the block.
+ * permute_lines.c */
+int64_t tesela__stretch_at(const tesela__permute_fit *fit, int64_t first);
 /* The picks of a line of bytes. permute_lines.c */
 int32_t tesela__count_picks(const tesela__permute_fit *fit, const tesela__line_elements *line);
 /* Make the lines and picks of the piece. permute_lines.c. TESELA_E_MEMORY. */

@@ -10,6 +10,13 @@ enum { MOST_BLOCKS = 21, LINES = 3, BLOCK = LINES * 64, REACH = 200, TRIALS = 15
 
 /* ---- bytes -------------------------------------------------------------------------------------------------- */
 
+/* A pick of nothing yet, whose stretch is sometimes read whole. */
+static void draw_pick(tesela__line_pick *pick, uint32_t stretch) {
+  *pick = (tesela__line_pick){.from = below(REACH)};
+  memset(pick->index, TESELA__NO_BYTE, sizeof pick->index);
+  if (below(2)) pick->read = stretch == 64 ? ~(uint64_t)0 : ((uint64_t)1 << stretch) - 1;
+}
+
 /* Lines of dst one after another, each with a few picks of disjoint bytes from anywhere. */
 static void try_permute(const tesela__kernel *kernel) {
   enum { PICKS = 4 };
@@ -24,11 +31,7 @@ static void try_permute(const tesela__kernel *kernel) {
   for (int32_t i = 0, n = 0; i < n_lines; i++) {
     line[i] = (tesela__picked_line){.to = i * 64, .first = n, .n = (int32_t)below(PICKS + 1)};
     n += line[i].n;
-    for (int32_t k = line[i].first; k < n; k++) {
-      pick[k] = (tesela__line_pick){.from = below(REACH)};
-      if (below(2)) pick[k].read = stretch == 64 ? ~(uint64_t)0 : ((uint64_t)1 << stretch) - 1;
-      memset(pick[k].index, 128, sizeof pick[k].index);
-    }
+    for (int32_t k = line[i].first; k < n; k++) draw_pick(&pick[k], stretch);
     for (int b = 0; b < 64 && line[i].n; b++) {
       if (below(8) == 0) continue;
       tesela__line_pick *p = &pick[line[i].first + below(line[i].n)];
@@ -73,29 +76,28 @@ typedef struct bits_case {
 } bits_case;
 
 /* Picks of disjoint bytes, some of none; any shifts. */
-static void draw_round(bits_case *c, tesela__bit_round *round, uint8_t *own) {
+static void draw_round(bits_case *c, tesela__bit_round *round, uint8_t *own, uint32_t stretch) {
   *round = (tesela__bit_round){.first = c->n_picks, .n = (int32_t)below(PICKS_OF_ROUND + 1)};
   c->n_picks += round->n;
-  for (int32_t k = 0; k < round->n; k++)
-    c->pick[round->first + k] = (tesela__line_pick){.from = below(REACH)};
+  for (int32_t k = 0; k < round->n; k++) draw_pick(&c->pick[round->first + k], stretch);
   for (int b = 0; b < 64; b++) {
     round->shift[b] = (uint8_t)below(64);
     round->mask[b] = below(4) ? 0 : (uint8_t)below(256);
     own[b] |= round->mask[b];
     if (round->n == 0 || below(8) == 0) continue;
     tesela__line_pick *p = &c->pick[round->first + below(round->n)];
-    p->index[b] = (uint8_t)below(64);
+    p->index[b] = (uint8_t)below(stretch);
     p->read |= (uint64_t)1 << p->index[b];
     p->write |= (uint64_t)1 << b;
   }
 }
 
 /* A line keeps the bits that no round has, or has them filled (0 without a fill value). */
-static void draw_line(bits_case *c, tesela__picked_line *line, int32_t number) {
+static void draw_line(bits_case *c, tesela__picked_line *line, int32_t number, uint32_t stretch) {
   uint8_t own[64] = {0};
   *line = (tesela__picked_line){
       .to = number * 64, .first = c->n_rounds, .n = (int32_t)below(ROUNDS + 1), .keeps = below(2)};
-  for (int32_t r = 0; r < line->n; r++) draw_round(c, &c->round[c->n_rounds++], own);
+  for (int32_t r = 0; r < line->n; r++) draw_round(c, &c->round[c->n_rounds++], own, stretch);
   memcpy(c->round[c->n_rounds++].mask, own, sizeof own);
   line->write = below(3) == 0 ? ~(uint64_t)0 : next() | next();
 }
@@ -135,7 +137,7 @@ static void try_permute_bits(const tesela__kernel *kernel) {
   c.n_lines = 1 + (int32_t)below(LINES);
   c.filled = below(2);
   for (int i = 0; i < 64; i++) c.fill[i] = (uint8_t)below(256);
-  for (int32_t i = 0; i < c.n_lines; i++) draw_line(&c, &c.line[i], i);
+  for (int32_t i = 0; i < c.n_lines; i++) draw_line(&c, &c.line[i], i, (uint32_t)kernel->block);
   const int64_t at = place(BLOCK * MOST_BLOCKS), base = below(2) ? at / 64 * 64 : at;
   reset_dst();
   for (int64_t r = 0; r < count; r++) {
