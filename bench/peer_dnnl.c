@@ -253,8 +253,9 @@ int main(int argc, char **argv) {
   const dnnl_version_t *v = dnnl_version();
   printf("oneDNN %d.%d.%d\n%-44s %2s %7s %8s %8s %8s  goal 1.30\n", v->major, v->minor, v->patch, "pair",
          "th", "GB/s", "x memcpy", "oneDNN", "ratio");
-  /* Bytes below 64: no NaN and nothing denormal in any type. */
-  for (size_t i = 0; i < BUFFER_BYTES; i++) src_buffer[i] = (unsigned char)((i * 2654435761u >> 9) & 0x3f);
+  /* Finite and not subnormal in every type: without AVX-512, oneDNN moves bf16 through f32, and flushes. */
+  for (size_t i = 0; i < BUFFER_BYTES; i++)
+    src_buffer[i] = (unsigned char)((i * 2654435761u >> 9 & 0x1f) | 0x20);
   for (int threads = 1; threads <= 2; threads++) {
     double sum = 0;
     int n = 0, low = 0;

@@ -7,7 +7,7 @@
  * of the rows is transposed for all columns and kept; with the second half the lines of dst are written, both halves of
  * a line back to back. So only half of the rows need to stay in the cache at a time.
  *
- * A block that is not full, and whose stores are cached, is moved in squares of L x L elements. The last squares of a row or a column
+ * A block that has less rows is moved in squares of L x L elements. The last squares of a row or a column
  * overlap those before them, so that none is cut:
  *
  *   f32, 15 rows: dst rows get elements 0 to 3, 4 to 7, 8 to 11, and 11 to 14
@@ -24,26 +24,55 @@
 TESELA__UNPACK(TESELA__TARGET(TESELA__AVX2), __m256i, 256)
 TESELA__ZIP(TESELA__TARGET(TESELA__AVX2), __m256i, 256)
 
+/* The largest power of two up to n, at most 8: as many bytes are moved from both ends of n, 1 to 15. */
+TESELA__INLINE int32_t end_of_part256(int32_t n) { return n >= 8 ? 8 : n >= 4 ? 4 : n >= 2 ? 2 : 1; }
+
+/* The shuffle that makes n bytes, and then zeros, of their two ends. */
+TESELA__INLINE TESELA__TARGET(TESELA__AVX2)
+__m128i join_ends256(int32_t n) {
+  const __m128i at = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  const int32_t end = end_of_part256(n);
+  const __m128i second = _mm_cmpgt_epi8(at, _mm_set1_epi8((char)(end - 1)));
+  const __m128i none = _mm_cmpgt_epi8(at, _mm_set1_epi8((char)(n - 1)));
+  const __m128i back = _mm_and_si128(second, _mm_set1_epi8((char)(2 * end - n)));
+  return _mm_or_si128(none, _mm_add_epi8(at, back));
+}
+
+/* n bytes, 1 to 15, and then zeros; `join` is join_ends256(n). */
+TESELA__INLINE TESELA__TARGET(TESELA__AVX2)
+__m128i get_few256(const unsigned char *from, int32_t n, __m128i join) {
+  __m128i ends;
+  if (n >= 8)
+    ends = _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)(const void *)from),
+                              _mm_loadl_epi64((const __m128i *)(const void *)(from + n - 8)));
+  else if (n >= 4)
+    ends = _mm_unpacklo_epi32(_mm_loadu_si32(from), _mm_loadu_si32(from + n - 4));
+  else if (n >= 2)
+    ends = _mm_unpacklo_epi16(_mm_loadu_si16(from), _mm_loadu_si16(from + n - 2));
+  else
+    ends = _mm_cvtsi32_si128(*from);
+  return _mm_shuffle_epi8(ends, join);
+}
+
 /* Lane q of a src row, zero outside the block. `whole`: the block is full. */
 TESELA__INLINE TESELA__TARGET(TESELA__AVX2)
-__m128i get256(int width, bool whole, const tesela__transpose_block *b, int32_t row, int32_t q) {
+__m128i get256(int width, bool whole, const tesela__transpose_block *b, int32_t row, int32_t q,
+               __m128i join) {
   const unsigned char *from = b->src + b->src_off[row] + 16 * q;
   const int32_t bytes = whole ? 16 : b->cols * width - 16 * q;
-  if (bytes >= 16) return _mm_loadu_si128((const __m128i *)(const void *)from);
-  uint64_t part[2];
-  tesela__load_part(part, from, (size_t)bytes);
-  return _mm_set_epi64x((int64_t)part[1], (int64_t)part[0]);
+  return bytes >= 16 ? _mm_loadu_si128((const __m128i *)(const void *)from) : get_few256(from, bytes, join);
 }
 
 /* Half h of dst rows q*L to q*L + L-1. */
 TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void half256(int width, bool whole,
                                                          const tesela__transpose_block *b, int32_t h,
-                                                         int32_t q, __m256i *half) {
+                                                         int32_t q, __m128i join, __m256i *half) {
   const int32_t lane = 16 / width;
   __m256i v[16];
   TESELA__UNROLL for (int32_t i = 0; i < lane; i++) {
     const int32_t row = 2 * h * lane + i;
-    const __m128i low = get256(width, whole, b, row, q), high = get256(width, whole, b, row + lane, q);
+    const __m128i low = get256(width, whole, b, row, q, join);
+    const __m128i high = get256(width, whole, b, row + lane, q, join);
     v[i] = _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
   }
   zip256(width, half, v);
@@ -67,10 +96,11 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void lines256(int width, bool whole,
                                                           const tesela__transpose_block *b) {
   const int32_t lane = 16 / width;
   const int32_t lanes = whole ? 4 : (b->cols + lane - 1) / lane;
+  const __m128i join = whole ? _mm_setzero_si128() : join_ends256(b->cols * width % 16);
   __m256i first[64], second[16];
-  for (int32_t q = 0; q < lanes; q++) half256(width, whole, b, 0, q, first + q * lane);
+  for (int32_t q = 0; q < lanes; q++) half256(width, whole, b, 0, q, join, first + q * lane);
   for (int32_t q = 0; q < lanes; q++) {
-    half256(width, whole, b, 1, q, second);
+    half256(width, whole, b, 1, q, join, second);
     TESELA__UNROLL for (int32_t e = 0; e < lane; e++) {
       const int32_t j = q * lane + e;
       if (whole || j < b->cols) put256(b, j, first[j], second[e]);
@@ -80,10 +110,9 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void lines256(int width, bool whole,
 
 /* ---- squares ----------------------------------------------------------------------------------------------- */
 
-/* Where square number i of those that cover n elements begins. */
-TESELA__INLINE int32_t square_at256(int32_t i, int32_t lane, int32_t n) {
-  const int32_t at = i * lane;
-  return at + lane > n && n > lane ? n - lane : at;
+/* Where elements begin that number `at` is the first of, if there are n: earlier, where they would end after these. */
+TESELA__INLINE int32_t begin256(int32_t at, int32_t elements, int32_t n) {
+  return at + elements > n && n > elements ? n - elements : at;
 }
 
 /* The first bytes of v, less than 16. Those from the last 8, 4 or 2 of them on are in `last`. */
@@ -109,7 +138,7 @@ typedef enum columns256 { FEW_256, ONE_SQUARE_256, TWO_SQUARES_256 } columns256;
 /* Transpose the square of src rows from `row` and columns from `col` on, or two of them side by side, in one lane each. */
 TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void squares256(int width, bool few_rows, columns256 columns,
                                                             const tesela__transpose_block *b, int32_t row,
-                                                            int32_t col, __m256i *to) {
+                                                            int32_t col, __m128i join, __m256i *to) {
   const int32_t lane = 16 / width;
   const unsigned char *src = b->src + (int64_t)col * width;
   __m256i v[16];
@@ -122,53 +151,55 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void squares256(int width, bool few_
       v[i] =
           _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)(src + b->src_off[row + i])));
     else
-      v[i] = _mm256_castsi128_si256(get256(width, false, b, row + i, 0));
+      v[i] = _mm256_castsi128_si256(get_few256(src + b->src_off[row + i], b->cols * width, join));
   }
   zip256(width, to, v);
 }
 
-/* `few_rows`: the block has less rows than a square. */
-TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void parts256(int width, bool few_rows, columns256 columns,
-                                                          const tesela__transpose_block *b) {
+/* All rows of the columns from `col` on: those of one square, or two, or few. `few_rows`: the block has less rows than a square. */
+TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void columns256_from(int width, bool few_rows, columns256 columns,
+                                                                 const tesela__transpose_block *b,
+                                                                 int32_t col) {
   const int32_t lane = 16 / width, bytes = b->rows * width;
-  const int32_t step = columns == TWO_SQUARES_256 ? 2 * lane : lane, n = b->cols < lane ? b->cols : lane;
-  const int32_t skip = few_rows ? bytes - (bytes >= 8 ? 8 : bytes >= 4 ? 4 : 2) : 0;
-  const __m128i last = _mm_add_epi8(_mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
-                                    _mm_set1_epi8((char)skip));
+  const __m128i at = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  const int32_t skip = few_rows ? bytes - end_of_part256(bytes) : 0;
+  const __m128i last = _mm_add_epi8(at, _mm_set1_epi8((char)skip));
+  const __m128i join = columns == FEW_256 ? join_ends256(b->cols * width) : at;
+  const int64_t *off = b->dst_off + col;
   __m256i out[16];
-  for (int32_t q = 0; q * step < b->cols; q++) {
-    const int32_t col = square_at256(q, step, b->cols);
-    const int64_t *off = b->dst_off + col;
-    for (int32_t p = 0; p * lane < b->rows; p++) {
-      const int32_t row = square_at256(p, lane, b->rows);
-      unsigned char *dst = b->dst + (int64_t)row * width;
-      squares256(width, few_rows, columns, b, row, col, out);
-      TESELA__UNROLL for (int32_t e = 0; e < lane; e++) {
-        if (columns == FEW_256 && e >= n) break;
-        const __m128i first = _mm256_castsi256_si128(out[e]), second = _mm256_extracti128_si256(out[e], 1);
-        if (few_rows)
-          put_few256(dst + off[e], first, _mm_shuffle_epi8(first, last), bytes);
-        else
-          _mm_storeu_si128((__m128i *)(void *)(dst + off[e]), first);
-        if (columns != TWO_SQUARES_256) continue;
-        if (few_rows)
-          put_few256(dst + off[lane + e], second, _mm_shuffle_epi8(second, last), bytes);
-        else
-          _mm_storeu_si128((__m128i *)(void *)(dst + off[lane + e]), second);
-      }
+  for (int32_t p = 0; p < b->rows; p += lane) {
+    const int32_t row = begin256(p, lane, b->rows);
+    unsigned char *dst = b->dst + (int64_t)row * width;
+    squares256(width, few_rows, columns, b, row, col, join, out);
+    TESELA__UNROLL for (int32_t e = 0; e < lane; e++) {
+      if (columns == FEW_256 && e >= b->cols) break;
+      const __m128i first = _mm256_castsi256_si128(out[e]), second = _mm256_extracti128_si256(out[e], 1);
+      if (few_rows)
+        put_few256(dst + off[e], first, _mm_shuffle_epi8(first, last), bytes);
+      else
+        _mm_storeu_si128((__m128i *)(void *)(dst + off[e]), first);
+      if (columns != TWO_SQUARES_256) continue;
+      if (few_rows)
+        put_few256(dst + off[lane + e], second, _mm_shuffle_epi8(second, last), bytes);
+      else
+        _mm_storeu_si128((__m128i *)(void *)(dst + off[lane + e]), second);
     }
   }
 }
 
+TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void parts256(int width, bool few_rows,
+                                                          const tesela__transpose_block *b) {
+  const int32_t lane = 16 / width, n = b->cols;
+  int32_t col = 0;
+  for (; n >= 2 * lane && n - col > lane; col += 2 * lane)
+    columns256_from(width, few_rows, TWO_SQUARES_256, b, begin256(col, 2 * lane, n));
+  for (; n >= lane && col < n; col += lane)
+    columns256_from(width, few_rows, ONE_SQUARE_256, b, begin256(col, lane, n));
+  if (n < lane) columns256_from(width, few_rows, FEW_256, b, 0);
+}
+
 TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void all_parts256(int width, const tesela__transpose_block *b) {
-  const int32_t lane = 16 / width;
-  const bool few_rows = b->rows < lane;
-  if (b->cols < lane)
-    few_rows ? parts256(width, true, FEW_256, b) : parts256(width, false, FEW_256, b);
-  else if (b->cols < 2 * lane)
-    few_rows ? parts256(width, true, ONE_SQUARE_256, b) : parts256(width, false, ONE_SQUARE_256, b);
-  else
-    few_rows ? parts256(width, true, TWO_SQUARES_256, b) : parts256(width, false, TWO_SQUARES_256, b);
+  b->rows < 16 / width ? parts256(width, true, b) : parts256(width, false, b);
 }
 
 /* A function for each width, whose code is there once. */
@@ -187,7 +218,7 @@ TESELA__PARTS256(parts256_x128, 16)
 TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void transpose256(int width, const tesela__transpose_block *b) {
   if (b->rows == 64 / width && b->cols == 64 / width)
     lines256(width, true, b);
-  else if (b->stream)
+  else if (b->rows == 64 / width)
     lines256(width, false, b);
   else
     width == 1   ? parts256_x8(b)
