@@ -102,9 +102,15 @@ TESELA__INLINE void tesela__copy_few_bits(unsigned char *dst, int64_t to, const 
   *dst = (unsigned char)((*dst & ~mask) | (bits << to & mask));
 }
 
-/* 8 bytes from bit `at` of src on, 1 to 7. */
+/* 8 bytes, or 4, from bit `at` of src on, 1 to 7. */
 TESELA__INLINE void tesela__shift8(unsigned char *dst, const unsigned char *src, int64_t at) {
   tesela__store_bits(dst, tesela__load_bits(src) >> at | (uint64_t)src[8] << (64 - at));
+}
+
+TESELA__INLINE void tesela__shift4(unsigned char *dst, const unsigned char *src, int64_t at) {
+  const uint32_t low = src[0] | (uint32_t)src[1] << 8 | (uint32_t)src[2] << 16 | (uint32_t)src[3] << 24;
+  const uint32_t bits = low >> at | (uint32_t)src[4] << (32 - at);
+  for (int i = 0; i < 4; i++) dst[i] = (unsigned char)(bits >> 8 * i);
 }
 
 /* The same of 0 to 16 bytes; the last step may overlap the one before it. */
@@ -113,8 +119,49 @@ TESELA__INLINE void tesela__shift_few(unsigned char *dst, const unsigned char *s
     tesela__shift8(dst, src, at), tesela__shift8(dst + n - 8, src + n - 8, at);
     return;
   }
+  if (n >= 4) {
+    tesela__shift4(dst, src, at), tesela__shift4(dst + n - 4, src + n - 4, at);
+    return;
+  }
   for (int64_t i = 0; i < n; i++) dst[i] = (unsigned char)(src[i] >> at | src[i + 1] << (8 - at));
 }
+
+/* Rows of bits, with shift_bytes_isa for bytes from bit 1 to 7 on, and stream_line_isa for whole lines from any bit on. */
+#define TESELA__COPY_BITS(symbol, isa, target)                                                              \
+  target TESELA__INLINE void move_bytes_##isa(unsigned char *dst, const unsigned char *src, int64_t at,     \
+                                              int64_t n) {                                                  \
+    if (at)                                                                                                 \
+      shift_bytes_##isa(dst, src, at, n);                                                                   \
+    else if (n > 64)                                                                                        \
+      memcpy(dst, src, (size_t)n);                                                                          \
+    else if (n > 0)                                                                                         \
+      tesela__copy_short(dst, src, (size_t)n);                                                              \
+  }                                                                                                         \
+  target TESELA__INLINE void stream_bytes_##isa(unsigned char *dst, const unsigned char *src, int64_t at,   \
+                                                int64_t n) {                                                \
+    const int64_t head = tesela__min(n, -(int64_t)(uintptr_t)dst & 63), rest = head + (n - head) / 64 * 64; \
+    move_bytes_##isa(dst, src, at, head);                                                                   \
+    for (int64_t i = head; i < rest; i += 64) stream_line_##isa(dst + i, src + i, at);                      \
+    move_bytes_##isa(dst + rest, src + rest, at, n - rest);                                                 \
+  }                                                                                                         \
+  target void symbol(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,                  \
+                     const unsigned char *src, const int64_t *src_off, int64_t count) {                     \
+    for (int64_t i = 0; i < count; i++) {                                                                   \
+      int64_t to = dst_off[i], from = src_off[i], n = rows->n;                                              \
+      if (to & 7) {                                                                                         \
+        const int64_t head = tesela__min(n, 8 - (to & 7));                                                  \
+        tesela__copy_few_bits(dst + (to >> 3), to & 7, src + (from >> 3), from & 7, head);                  \
+        to += head, from += head, n -= head;                                                                \
+      }                                                                                                     \
+      unsigned char *out = dst + (to >> 3);                                                                 \
+      const unsigned char *in = src + (from >> 3);                                                          \
+      if (rows->stream)                                                                                     \
+        stream_bytes_##isa(out, in, from & 7, n >> 3);                                                      \
+      else                                                                                                  \
+        move_bytes_##isa(out, in, from & 7, n >> 3);                                                        \
+      if (n & 7) tesela__copy_few_bits(out + (n >> 3), 0, in + (n >> 3), from & 7, n & 7);                  \
+    }                                                                                                       \
+  }
 
 /* ---- rows of elements below 8 bits <-> bytes ---------------------------------------------------------------- */
 

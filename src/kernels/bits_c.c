@@ -26,33 +26,24 @@ STRIDED_BITS(tesela__k_strided_bits4_c, 4)
 
 /* ---- copy -------------------------------------------------------------------------------------------------- */
 
-/* n bytes from bit `at` of src on, 0 to 7; the last step overlaps the one before it. */
-TESELA__INLINE void move_bytes_c(unsigned char *dst, const unsigned char *src, int64_t at, int64_t n) {
-  if (at == 0) {
-    memcpy(dst, src, (size_t)n);
-  } else if (n < 16) {
+/* n >= 0 bytes; the last step overlaps the one before it. */
+TESELA__INLINE void shift_bytes_c(unsigned char *dst, const unsigned char *src, int64_t at, int64_t n) {
+  if (n < 16) {
     tesela__shift_few(dst, src, at, n);
-  } else {
-    for (int64_t i = 0; i + 8 < n; i += 8) tesela__shift8(dst + i, src + i, at);
-    tesela__shift8(dst + n - 8, src + n - 8, at);
+    return;
   }
+  for (int64_t i = 0; i + 8 < n; i += 8) tesela__shift8(dst + i, src + i, at);
+  tesela__shift8(dst + n - 8, src + n - 8, at);
 }
 
-void tesela__k_copy_bits_c(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
-                           const unsigned char *src, const int64_t *src_off, int64_t count) {
-  for (int64_t i = 0; i < count; i++) {
-    int64_t to = dst_off[i], from = src_off[i], n = rows->n;
-    if (to & 7) {
-      const int64_t head = tesela__min(n, 8 - (to & 7));
-      tesela__copy_few_bits(dst + (to >> 3), to & 7, src + (from >> 3), from & 7, head);
-      to += head, from += head, n -= head;
-    }
-    unsigned char *out = dst + (to >> 3);
-    const unsigned char *in = src + (from >> 3);
-    move_bytes_c(out, in, from & 7, n >> 3);
-    if (n & 7) tesela__copy_few_bits(out + (n >> 3), 0, in + (n >> 3), from & 7, n & 7);
-  }
+TESELA__INLINE void stream_line_c(unsigned char *dst, const unsigned char *src, int64_t at) {
+  if (at)
+    shift_bytes_c(dst, src, at, 64);
+  else
+    memcpy(dst, src, 64);
 }
+
+TESELA__COPY_BITS(tesela__k_copy_bits_c, c, )
 
 /* ---- bytes ------------------------------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bits_x86.h - transposes of elements below 8 bits inside the bytes of several rows, in x86 vectors; bits_c.c has the
- * method. Copies of rows of bits.
+ * method. Bytes from any bit on.
  */
 #ifndef TESELA_SRC_BITS_X86_H
 #define TESELA_SRC_BITS_X86_H
@@ -75,43 +75,6 @@
   }                                                                                                          \
   target TESELA__INLINE void shift##bits##_##isa(unsigned char *dst, const unsigned char *src, int64_t at) { \
     name##_storeu_si##bits((void *)dst, shifted##bits##_##isa(src, at));                                     \
-  }
-
-/* Rows of bits, with shift_bytes_isa for bytes from bit 1 to 7 on, and stream_line_isa for whole lines from any bit on. */
-#define TESELA__COPY_BITS(symbol, isa, target)                                                              \
-  target TESELA__INLINE void move_bytes_##isa(unsigned char *dst, const unsigned char *src, int64_t at,     \
-                                              int64_t n) {                                                  \
-    if (at)                                                                                                 \
-      shift_bytes_##isa(dst, src, at, n);                                                                   \
-    else if (n > 64)                                                                                        \
-      memcpy(dst, src, (size_t)n);                                                                          \
-    else if (n > 0)                                                                                         \
-      tesela__copy_short(dst, src, (size_t)n);                                                              \
-  }                                                                                                         \
-  target TESELA__INLINE void stream_bytes_##isa(unsigned char *dst, const unsigned char *src, int64_t at,   \
-                                                int64_t n) {                                                \
-    const int64_t head = tesela__min(n, -(int64_t)(uintptr_t)dst & 63), rest = head + (n - head) / 64 * 64; \
-    move_bytes_##isa(dst, src, at, head);                                                                   \
-    for (int64_t i = head; i < rest; i += 64) stream_line_##isa(dst + i, src + i, at);                      \
-    move_bytes_##isa(dst + rest, src + rest, at, n - rest);                                                 \
-  }                                                                                                         \
-  target void symbol(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,                  \
-                     const unsigned char *src, const int64_t *src_off, int64_t count) {                     \
-    for (int64_t i = 0; i < count; i++) {                                                                   \
-      int64_t to = dst_off[i], from = src_off[i], n = rows->n;                                              \
-      if (to & 7) {                                                                                         \
-        const int64_t head = tesela__min(n, 8 - (to & 7));                                                  \
-        tesela__copy_few_bits(dst + (to >> 3), to & 7, src + (from >> 3), from & 7, head);                  \
-        to += head, from += head, n -= head;                                                                \
-      }                                                                                                     \
-      unsigned char *out = dst + (to >> 3);                                                                 \
-      const unsigned char *in = src + (from >> 3);                                                          \
-      if (rows->stream)                                                                                     \
-        stream_bytes_##isa(out, in, from & 7, n >> 3);                                                      \
-      else                                                                                                  \
-        move_bytes_##isa(out, in, from & 7, n >> 3);                                                        \
-      if (n & 7) tesela__copy_few_bits(out + (n >> 3), 0, in + (n >> 3), from & 7, n & 7);                  \
-    }                                                                                                       \
   }
 
 #endif

@@ -38,6 +38,18 @@ __m128i join_ends256(int32_t n) {
   return _mm_or_si128(none, _mm_add_epi8(at, back));
 }
 
+/* 4 bytes, or 2, in the lowest of a vector. */
+TESELA__INLINE TESELA__TARGET(TESELA__AVX2)
+__m128i get_short256(const unsigned char *from, size_t bytes) {
+  uint32_t x = 0;
+  memcpy(&x, from, bytes);
+  return _mm_cvtsi32_si128((int32_t)x);
+}
+TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void put_short256(unsigned char *to, __m128i v, size_t bytes) {
+  const int32_t x = _mm_cvtsi128_si32(v);
+  memcpy(to, &x, bytes);
+}
+
 /* n bytes, 1 to 15, and then zeros; `join` is join_ends256(n). */
 TESELA__INLINE TESELA__TARGET(TESELA__AVX2)
 __m128i get_few256(const unsigned char *from, int32_t n, __m128i join) {
@@ -46,9 +58,9 @@ __m128i get_few256(const unsigned char *from, int32_t n, __m128i join) {
     ends = _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)(const void *)from),
                               _mm_loadl_epi64((const __m128i *)(const void *)(from + n - 8)));
   else if (n >= 4)
-    ends = _mm_unpacklo_epi32(_mm_loadu_si32(from), _mm_loadu_si32(from + n - 4));
+    ends = _mm_unpacklo_epi32(get_short256(from, 4), get_short256(from + n - 4, 4));
   else if (n >= 2)
-    ends = _mm_unpacklo_epi16(_mm_loadu_si16(from), _mm_loadu_si16(from + n - 2));
+    ends = _mm_unpacklo_epi16(get_short256(from, 2), get_short256(from + n - 2, 2));
   else
     ends = _mm_cvtsi32_si128(*from);
   return _mm_shuffle_epi8(ends, join);
@@ -122,13 +134,13 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void put_few256(unsigned char *to, _
     _mm_storel_epi64((__m128i *)(void *)to, v);
     _mm_storel_epi64((__m128i *)(void *)(to + n - 8), last);
   } else if (n >= 4) {
-    _mm_storeu_si32(to, v);
-    _mm_storeu_si32(to + n - 4, last);
+    put_short256(to, v, 4);
+    put_short256(to + n - 4, last, 4);
   } else if (n >= 2) {
-    _mm_storeu_si16(to, v);
-    _mm_storeu_si16(to + n - 2, last);
+    put_short256(to, v, 2);
+    put_short256(to + n - 2, last, 2);
   } else {
-    *to = (unsigned char)_mm_extract_epi8(v, 0);
+    *to = (unsigned char)_mm_cvtsi128_si32(v);
   }
 }
 
