@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * permute.c - blocks of some lines on both sides whose bytes are all moved alike, by permutes of 64 bytes.
+ * permute.c - blocks of some lines on both sides whose bytes are all moved alike, by permutes of 64 bytes, or of 16 (AVX2).
  *
  * A block has the loops with the shortest steps of both sides, so that it consists of whole lines of dst and of stretches of
  * about a line of src:
@@ -17,7 +17,7 @@
 #include "relayout/solve.h"
 
 enum {
-  SHORT_STRETCH = 16, /* of kernels without masks */
+  SHORT_STRETCH = 16, /* bytes, of kernels without masks */
   MOST_BYTES = 4096,  /* of a block */
   MOST_PICKS = 320,
   MOST_BIT_STEPS = 640, /* picks and rounds: their tables stay in the cache */
@@ -129,6 +129,7 @@ static int64_t src_phase(const tesela__permute_fit *fit, const tesela__job *job)
   return job->box->src & (TESELA__LINE - 1);
 }
 
+/* Which bytes of src a block has, and what is between them: a kernel may read all of these. */
 static void set_reach(tesela__permute_fit *fit, const tesela__job *job) {
   fit->high = job->wd;
   for (int32_t i = 0; i < job->box->n_loops; i++) {
@@ -144,6 +145,7 @@ static bool is_asked_for(const tesela__job *job) {
   return job->random || tesela__wanted(job->plan) == TESELA_SOLVER_PERMUTE;
 }
 
+/* The kernel, whose `block` is the bytes of a stretch. */
 static const tesela__kernel *kernel_of(const tesela__job *job) {
   return tesela__kernel_for(job, job->bitwise ? TESELA__K_PERMUTE_BITS : TESELA__K_PERMUTE, 0, 0);
 }
