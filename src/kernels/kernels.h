@@ -64,11 +64,10 @@ typedef struct tesela__picked_line {
       keeps; /* of bits: written bytes have bits that are kept: those that the mask of one more round does not have */
 } tesela__picked_line;
 
-enum { TESELA__NO_BYTE = 128 };
-
 enum {
-  TESELA__PERMUTE_BLOCKS = 8
-}; /* of bits, that kernels move at a time, line by line; of bytes half as many */
+  TESELA__NO_BYTE = 128,
+  TESELA__PERMUTE_BLOCKS = 8 /* of bits, that kernels move at a time, line by line; of bytes half as many */
+};
 
 typedef struct tesela__permute {
   const tesela__picked_line *line;

@@ -5,8 +5,8 @@
  *
  *   every third f32      12 bytes apart: a vector of dst has bytes of three vectors of src
  *
- * Elements do not straddle vectors, since the distance is a multiple of their width. Moves one by one are faster for 8 bytes, and for 4
- * unless dst is streamed.
+ * Elements do not straddle vectors, since the distance is a multiple of their width. Wide elements are moved one by one in the cache, where
+ * that is faster.
  */
 #ifndef TESELA_SRC_STRIDED_H
 #define TESELA_SRC_STRIDED_H
@@ -42,11 +42,10 @@ static inline void tesela__strided_set(tesela__strided *s, int64_t width, int64_
     }
 }
 
-enum {
-  TESELA__FETCH_AHEAD = 2048
-}; /* bytes; for rows that go down, which the processor does not foresee if they are short */
+/* Rows that go down are fetched so many bytes ahead: the processor does not foresee short ones. */
+enum { TESELA__FETCH_AHEAD = 2048 };
 
-/* Fetch a row, whose last element is `reach` < 0 bytes from the first; of a long one the begin. */
+/* Fetch a row, whose last element is `reach` < 0 bytes from the first; of a long one the beginning. */
 static inline void tesela__fetch_row(const unsigned char *src, int64_t reach) {
   for (int64_t at = 0; at >= reach && at > -TESELA__FETCH_AHEAD; at -= 64) __builtin_prefetch(src + at, 0, 3);
 }
