@@ -105,21 +105,23 @@ AVX2 TESELA__INLINE void permute_line_avx2(const tesela__permute *permute, const
       store_line_avx2(dst + dst_off[i] + line->to, line->write, low[i], high[i], stream);
 }
 
-AVX2 TESELA__INLINE void permute_blocks_avx2(const tesela__rows *rows, unsigned char *dst,
-                                             const int64_t *dst_off, const unsigned char *src,
-                                             const int64_t *src_off, int n) {
-  const tesela__permute permute = rows->permute;
-  for (int32_t i = 0; i < permute.n_lines; i++)
-    permute_line_avx2(&permute, permute.line + i, dst, dst_off, src, src_off, n, rows->stream);
-}
+/* Define a kernel: all lines of four blocks at a time, with permute_line for those of n. */
+#define BLOCKS(symbol, permute_line)                                                                         \
+  AVX2 TESELA__INLINE void symbol##_of(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off, \
+                                       const unsigned char *src, const int64_t *src_off, int n) {            \
+    const tesela__permute permute = rows->permute;                                                           \
+    for (int32_t i = 0; i < permute.n_lines; i++)                                                            \
+      permute_line(&permute, permute.line + i, dst, dst_off, src, src_off, n, rows->stream);                 \
+  }                                                                                                          \
+  AVX2 void symbol(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,                     \
+                   const unsigned char *src, const int64_t *src_off, int64_t count) {                        \
+    int64_t i = 0;                                                                                           \
+    for (; i + 4 <= count; i += 4) symbol##_of(rows, dst, dst_off + i, src, src_off + i, 4);                 \
+    for (; i + 2 <= count; i += 2) symbol##_of(rows, dst, dst_off + i, src, src_off + i, 2);                 \
+    for (; i < count; i++) symbol##_of(rows, dst, dst_off + i, src, src_off + i, 1);                         \
+  }
 
-AVX2 void tesela__k_permute_avx2(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
-                                 const unsigned char *src, const int64_t *src_off, int64_t count) {
-  int64_t i = 0;
-  for (; i + 4 <= count; i += 4) permute_blocks_avx2(rows, dst, dst_off + i, src, src_off + i, 4);
-  for (; i + 2 <= count; i += 2) permute_blocks_avx2(rows, dst, dst_off + i, src, src_off + i, 2);
-  for (; i < count; i++) permute_blocks_avx2(rows, dst, dst_off + i, src, src_off + i, 1);
-}
+BLOCKS(tesela__k_permute_avx2, permute_line_avx2)
 
 /* ---- bits -------------------------------------------------------------------------------------------------- */
 
@@ -198,21 +200,8 @@ AVX2 TESELA__INLINE void permute_bits_line_avx2(const tesela__permute *permute,
       store_bits_line_avx2(line, last, dst + dst_off[i] + line->to, low[i], high[i], stream);
 }
 
-AVX2 TESELA__INLINE void permute_bits_avx2(const tesela__rows *rows, unsigned char *dst,
-                                           const int64_t *dst_off, const unsigned char *src,
-                                           const int64_t *src_off, int n) {
-  for (int32_t i = 0; i < rows->permute.n_lines; i++)
-    permute_bits_line_avx2(&rows->permute, rows->permute.line + i, dst, dst_off, src, src_off, n,
-                           rows->stream);
-}
+BLOCKS(tesela__k_permute_bits_avx2, permute_bits_line_avx2)
 
-AVX2 void tesela__k_permute_bits_avx2(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
-                                      const unsigned char *src, const int64_t *src_off, int64_t count) {
-  int64_t i = 0;
-  for (; i + 4 <= count; i += 4) permute_bits_avx2(rows, dst, dst_off + i, src, src_off + i, 4);
-  for (; i + 2 <= count; i += 2) permute_bits_avx2(rows, dst, dst_off + i, src, src_off + i, 2);
-  for (; i < count; i++) permute_bits_avx2(rows, dst, dst_off + i, src, src_off + i, 1);
-}
-
+#undef BLOCKS
 #undef AVX2
 #endif

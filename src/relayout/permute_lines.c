@@ -70,15 +70,6 @@ void tesela__permute_first_line(const tesela__job *job, const tesela__permute_fi
 
 /* ---- picks -------------------------------------------------------------------------------------------------- */
 
-bool tesela__is_read_whole(const tesela__permute_fit *fit, int64_t from) {
-  return fit->stretch < TESELA__LINE && from >= fit->low && from + fit->stretch <= fit->high;
-}
-
-int64_t tesela__stretch_at(const tesela__permute_fit *fit, int64_t first) {
-  const int64_t last = fit->high - fit->stretch;
-  return fit->stretch < TESELA__LINE && first > last && last >= fit->low ? last : first;
-}
-
 /* Where the stretch of src begins that element i of a line is picked from: at a line of src, if `aligned`. */
 static int64_t pick_begins(const tesela__permute_fit *fit, const tesela__line_elements *line, int32_t i,
                            bool aligned) {

@@ -26,6 +26,17 @@ typedef struct tesela__permute_fit {
   int64_t of_line;          /* bytes of the first line that have elements */
 } tesela__permute_fit;
 
+/* Are all bytes of a short stretch within src of the block? */
+static inline bool tesela__is_read_whole(const tesela__permute_fit *fit, int64_t from) {
+  return fit->stretch < TESELA__LINE && from >= fit->low && from + fit->stretch <= fit->high;
+}
+
+/* Where a stretch begins that has byte `first` of src, and what follows: there, or earlier if a short one would leave src of the block. */
+static inline int64_t tesela__stretch_at(const tesela__permute_fit *fit, int64_t first) {
+  const int64_t last = fit->high - fit->stretch;
+  return fit->stretch < TESELA__LINE && first > last && last >= fit->low ? last : first;
+}
+
 /* A box and its special loops. Units are bytes, or bits if `bitwise`. */
 typedef struct tesela__job {
   tesela_plan *plan;
@@ -229,11 +240,6 @@ tesela__bit_steps tesela__set_bit_steps(const tesela__permute_fit *fit, const te
 /* The elements of the first line of a block whose density is set. permute_lines.c */
 void tesela__permute_first_line(const tesela__job *job, const tesela__permute_fit *fit,
                                 tesela__line_elements *line);
-/* Are all bytes of a short stretch within src of the block? permute_lines.c */
-bool tesela__is_read_whole(const tesela__permute_fit *fit, int64_t from);
-/* Where a stretch begins that has byte `first` of src, and what follows: there, or earlier if a short one would leave src of the block.
- * permute_lines.c */
-int64_t tesela__stretch_at(const tesela__permute_fit *fit, int64_t first);
 /* The picks of a line of bytes. permute_lines.c */
 int32_t tesela__count_picks(const tesela__permute_fit *fit, const tesela__line_elements *line);
 /* Make the lines and picks of the piece. permute_lines.c. TESELA_E_MEMORY. */
