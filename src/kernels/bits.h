@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bits.h - a few bits at any bit address, and 8 elements below 8 bits <-> 8 bytes, in portable C.
+ * bits.h - a few bits at any bit address, rows of bits, and transposes inside the bytes of several words, in portable C.
  *
  * A bit address counts from the low bit of byte 0 of its base; bit b is bit b & 7 of byte b >> 3, for negative b too.
  */
@@ -57,38 +57,28 @@ static inline void tesela__write_bits(unsigned char *dst, int64_t at, int64_t n,
   }
 }
 
-/* 8 elements of `width` bits -> 8 bytes. */
-TESELA__INLINE uint64_t tesela__unpack8(uint64_t x, int width) {
-  if (width == 4) {
-    x = (x | x << 16) & UINT64_C(0x0000ffff0000ffff);
-    x = (x | x << 8) & UINT64_C(0x00ff00ff00ff00ff);
-    return (x | x << 4) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-  }
-  if (width == 2) {
-    x = (x | x << 24) & UINT64_C(0x000000ff000000ff);
-    x = (x | x << 12) & UINT64_C(0x000f000f000f000f);
-    return (x | x << 6) & UINT64_C(0x0303030303030303);
-  }
-  x = (x | x << 28) & UINT64_C(0x0000000f0000000f);
-  x = (x | x << 14) & UINT64_C(0x0003000300030003);
-  return (x | x << 7) & UINT64_C(0x0101010101010101);
+/* In each group of 2 * shift bits, swap the upper half of x with the lower half of y. */
+TESELA__INLINE void tesela__exchange_bits(uint64_t *x, uint64_t *y, int shift) {
+  uint64_t mask = shift == 4 ? 0x0f0f0f0f0f0f0f0f : shift == 2 ? 0x3333333333333333 : 0x5555555555555555;
+  uint64_t change = ((*x >> shift) ^ *y) & mask;
+  *y ^= change;
+  *x ^= change << shift;
 }
 
-/* 8 bytes, whose other bits are 0 -> 8 elements of `width` bits. */
-TESELA__INLINE uint64_t tesela__pack8(uint64_t x, int width) {
-  if (width == 4) {
-    x = (x | x >> 4) & UINT64_C(0x00ff00ff00ff00ff);
-    x = (x | x >> 8) & UINT64_C(0x0000ffff0000ffff);
-    return (x | x >> 16) & UINT64_C(0xffffffff);
+/* Transpose m x m elements in every byte of m words. For d = m/2, m/4, ..., 1 a round swaps, in each group of 2 * d
+ * elements, the upper d of row i with the lower d of row i + d. */
+TESELA__INLINE void tesela__bit_block_words(uint64_t *row, int m) {
+  TESELA__UNROLL_GCC
+  for (int i = 0; i < m / 2; i++) tesela__exchange_bits(&row[i], &row[i + m / 2], 4);
+  if (m >= 4) {
+    TESELA__UNROLL_GCC
+    for (int i = 0; i < m; i++)
+      if (!(i & m / 4)) tesela__exchange_bits(&row[i], &row[i + m / 4], 2);
   }
-  if (width == 2) {
-    x = (x | x >> 6) & UINT64_C(0x000f000f000f000f);
-    x = (x | x >> 12) & UINT64_C(0x000000ff000000ff);
-    return (x | x >> 24) & UINT64_C(0xffff);
+  if (m == 8) {
+    TESELA__UNROLL_GCC
+    for (int i = 0; i < m; i += 2) tesela__exchange_bits(&row[i], &row[i + 1], 1);
   }
-  x = (x | x >> 7) & UINT64_C(0x0003000300030003);
-  x = (x | x >> 14) & UINT64_C(0x0000000f0000000f);
-  return (x | x >> 28) & UINT64_C(0xff);
 }
 
 /* ---- rows of bits ------------------------------------------------------------------------------------------- */
@@ -162,38 +152,5 @@ TESELA__INLINE void tesela__shift_few(unsigned char *dst, const unsigned char *s
       if (n & 7) tesela__copy_few_bits(out + (n >> 3), 0, in + (n >> 3), from & 7, n & 7);                  \
     }                                                                                                       \
   }
-
-/* ---- rows of elements below 8 bits <-> bytes ---------------------------------------------------------------- */
-
-/* n elements from bit `at` of src on -> bytes; reads only bytes that have some of them. */
-TESELA__INLINE void tesela__unpack_row(unsigned char *dst, const unsigned char *src, int64_t at, int64_t n,
-                                       int width) {
-  for (; n >= 8; n -= 8, dst += 8, src += width)
-    tesela__store_bits(dst, tesela__unpack8(tesela__read_bits(src, at, 8 * width), width));
-  if (n == 0) return;
-  uint64_t rest = tesela__unpack8(tesela__read_bits(src, at, n * width), width);
-  for (int64_t i = 0; i < n; i++) dst[i] = (unsigned char)(rest >> 8 * i);
-}
-
-TESELA__INLINE uint64_t tesela__pack_few(const unsigned char *src, int64_t n, int width) {
-  uint64_t bytes = 0;
-  for (int64_t i = 0; i < n; i++) bytes |= (uint64_t)src[i] << 8 * i;
-  return tesela__pack8(bytes, width);
-}
-
-/* n bytes -> elements from bit `at` of dst on; the other bits of its first and last byte are kept. */
-TESELA__INLINE void tesela__pack_row(unsigned char *dst, int64_t at, const unsigned char *src, int64_t n,
-                                     int width) {
-  if (at) { /* up to the next byte */
-    const int64_t head = tesela__min(n, (8 - at) / width);
-    tesela__write_bits(dst++, at, head * width, tesela__pack_few(src, head, width));
-    src += head, n -= head;
-  }
-  for (; n >= 8; n -= 8, src += 8) {
-    const uint64_t bits = tesela__pack8(tesela__load_bits(src), width);
-    for (int i = 0; i < width; i++) *dst++ = (unsigned char)(bits >> 8 * i);
-  }
-  if (n > 0) tesela__write_bits(dst, 0, n * width, tesela__pack_few(src, n, width));
-}
 
 #endif

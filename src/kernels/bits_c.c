@@ -45,55 +45,7 @@ TESELA__INLINE void stream_line_c(unsigned char *dst, const unsigned char *src, 
 
 TESELA__COPY_BITS(tesela__k_copy_bits_c, c, )
 
-/* ---- bytes ------------------------------------------------------------------------------------------------- */
-
-#define UNPACK(name, width)                                                                                 \
-  void name(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off, const unsigned char *src, \
-            const int64_t *src_off, int64_t count) {                                                        \
-    for (int64_t i = 0; i < count; i++)                                                                     \
-      tesela__unpack_row(dst + dst_off[i], src + (src_off[i] >> 3), src_off[i] & 7, rows->n, width);        \
-  }
-UNPACK(tesela__k_unpack1_c, 1)
-UNPACK(tesela__k_unpack2_c, 2)
-UNPACK(tesela__k_unpack4_c, 4)
-#undef UNPACK
-
-#define PACK(name, width)                                                                                   \
-  void name(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off, const unsigned char *src, \
-            const int64_t *src_off, int64_t count) {                                                        \
-    for (int64_t i = 0; i < count; i++)                                                                     \
-      tesela__pack_row(dst + (dst_off[i] >> 3), dst_off[i] & 7, src + src_off[i], rows->n, width);          \
-  }
-PACK(tesela__k_pack1_c, 1)
-PACK(tesela__k_pack2_c, 2)
-PACK(tesela__k_pack4_c, 4)
-#undef PACK
-
 /* ---- blocks ------------------------------------------------------------------------------------------------ */
-
-/* In each group of 2 * shift bits, swap the upper half of x with the lower half of y. */
-TESELA__INLINE void exchange_c(uint64_t *x, uint64_t *y, int shift) {
-  uint64_t mask = shift == 4 ? 0x0f0f0f0f0f0f0f0f : shift == 2 ? 0x3333333333333333 : 0x5555555555555555;
-  uint64_t change = ((*x >> shift) ^ *y) & mask;
-  *y ^= change;
-  *x ^= change << shift;
-}
-
-/* Transpose m x m elements in every byte of m words. For d = m/2, m/4, ..., 1 a round swaps, in each group of 2 * d
- * elements, the upper d of row i with the lower d of row i + d. */
-TESELA__INLINE void bit_block_words_c(uint64_t *row, int m) {
-  TESELA__UNROLL_GCC
-  for (int i = 0; i < m / 2; i++) exchange_c(&row[i], &row[i + m / 2], 4);
-  if (m >= 4) {
-    TESELA__UNROLL_GCC
-    for (int i = 0; i < m; i++)
-      if (!(i & m / 4)) exchange_c(&row[i], &row[i + m / 4], 2);
-  }
-  if (m == 8) {
-    TESELA__UNROLL_GCC
-    for (int i = 0; i < m; i += 2) exchange_c(&row[i], &row[i + 1], 1);
-  }
-}
 
 /* Transpose n <= 8 bytes of each row, from byte c on. */
 TESELA__INLINE void bit_block_part_c(unsigned char *dst, int64_t dst_pitch, const unsigned char *src,
@@ -101,7 +53,7 @@ TESELA__INLINE void bit_block_part_c(unsigned char *dst, int64_t dst_pitch, cons
   uint64_t row[8] = {0};
   TESELA__UNROLL_GCC
   for (int i = 0; i < m; i++) memcpy(&row[i], src + src_off[i] + c, n);
-  bit_block_words_c(row, m);
+  tesela__bit_block_words(row, m);
   TESELA__UNROLL_GCC
   for (int j = 0; j < m; j++) memcpy(dst + dst_pitch * j + c, &row[j], n);
 }

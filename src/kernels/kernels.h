@@ -27,12 +27,12 @@ typedef enum tesela__kernel_kind {
   TESELA__K_STRIDED_BITS, /* n elements of `width` BITS (1, 2, 4), pitches and all offsets in bits; width 1, 2, 4. Other
                              bits of a byte of dst are kept */
   TESELA__K_COPY_BITS, /* n bits per row, offsets in bits from the base addresses; width 0; other bits are kept */
-  TESELA__K_UNPACK, /* n elements of `width` BITS (1, 2, 4), src_off in bits, to the low bits of bytes, dst_off in bytes; the other
-                       bits of these are 0 */
+  TESELA__K_SLICE, /* k rows, 1 to 8 / width, of n elements of `width` BITS (1, 2, 4) become one of n bytes: element e of row t is bits t*width
+                      and more of byte e, where bits of other rows are 0. Row t of those of dst_off[i] (bytes) is at src_off[i*k + t] (bits) */
+  TESELA__K_UNSLICE, /* the reverse, from src_off[i] in bytes to dst_off[i*k + t] in bits; other bits of dst are kept, of src
+                        ignored */
   TESELA__K_PERMUTE,      /* blocks that are all moved alike, see tesela__permute; width 0 */
   TESELA__K_PERMUTE_BITS, /* the same for blocks whose bits change places; width 0 */
-  TESELA__K_PACK, /* the reverse: the low bits of n bytes, src_off in bytes, to elements, dst_off in bits; other bits of dst are
-                     kept. The other bits of the bytes of src must be 0 */
   /* blocks */
   TESELA__K_TRANSPOSE, /* elements of `width` bytes; see tesela__transpose_fn */
   /* one row, contiguous */

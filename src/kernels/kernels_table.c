@@ -10,10 +10,10 @@
 #define TESELA__TYPE_TESELA__K_STRIDED tesela__rows_fn
 #define TESELA__TYPE_TESELA__K_STRIDED_BITS tesela__rows_fn
 #define TESELA__TYPE_TESELA__K_COPY_BITS tesela__rows_fn
-#define TESELA__TYPE_TESELA__K_UNPACK tesela__rows_fn
+#define TESELA__TYPE_TESELA__K_SLICE tesela__rows_fn
 #define TESELA__TYPE_TESELA__K_PERMUTE tesela__rows_fn
 #define TESELA__TYPE_TESELA__K_PERMUTE_BITS tesela__rows_fn
-#define TESELA__TYPE_TESELA__K_PACK tesela__rows_fn
+#define TESELA__TYPE_TESELA__K_UNSLICE tesela__rows_fn
 #define TESELA__TYPE_TESELA__K_TRANSPOSE tesela__transpose_fn
 #define TESELA__TYPE_TESELA__K_CONVERT tesela__convert_fn
 #define TESELA__TYPE_TESELA__K_BIT_BLOCK tesela__bit_block_fn

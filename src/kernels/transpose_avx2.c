@@ -14,15 +14,10 @@
  *
  * Only rows of less than 16 bytes on a side are read, or written, in part.
  */
-#include "kernels/transpose.h"
+#include "kernels/avx2.h"
 
 #if TESELA__X86
-#include <immintrin.h>
-
 #define TESELA__AVX2 "avx2"
-
-TESELA__UNPACK(TESELA__TARGET(TESELA__AVX2), __m256i, 256)
-TESELA__ZIP(TESELA__TARGET(TESELA__AVX2), __m256i, 256)
 
 /* The largest power of two up to n, at most 8: as many bytes are moved from both ends of n, 1 to 15. */
 TESELA__INLINE int32_t end_of_part256(int32_t n) { return n >= 8 ? 8 : n >= 4 ? 4 : n >= 2 ? 2 : 1; }

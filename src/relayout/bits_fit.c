@@ -8,7 +8,7 @@
  *   4 bits, [300,620979] to {0,1}      128 x 256 elements: 256 runs of 128 become 128 runs of 256
  *   1 bit, [5,5,1508,1828] to 3 0 2 1  runs of 512 along the last dim; 5 x 103 of the dims 1 and 2, which are a run of dst
  *
- * Tiles are of blocks, whose elements stay bits, if no loop is in the runs of both sides; else each element becomes a byte.
+ * Tiles are of blocks, whose elements stay bits, if no loop is in the runs of both sides; else each element is in a byte of its own.
  */
 #include "relayout/solve.h"
 
@@ -146,10 +146,12 @@ static void even_out(tesela__bits_fit *fit) {
 static void find_near(tesela__bits_fit *fit) {
   uint64_t seen = 0;
   int64_t step = fit->bits;
-  const int64_t most = fit->most / TESELA__BITS_NEAR;
   for (int32_t i; (i = tesela__bits_continuing(fit->box, true, seen, step)) >= 0; step *= fit->box->loop[i].n)
     seen |= (uint64_t)1 << i;
-  fit->near = step / fit->bits <= most / TESELA__BITS_NEAR && tesela__bits_near(fit->box, seen, step) >= 0;
+  const int32_t near = tesela__bits_near(fit->box, seen, step);
+  if (near < 0) return;
+  const int64_t times = tesela__ceil_div(fit->box->loop[near].ss, step), most = fit->most / times;
+  fit->near = step / fit->bits <= most / times;
   if (fit->near) fit->most = most;
 }
 
@@ -179,11 +181,11 @@ static int64_t bits_of_run(const tesela__bits_side *side) { return side->unit * 
 
 /* Are runs of a block too short on a side, or the rows of src that become kinds at once, or is too much of it what fills last bytes? */
 static bool is_poor_block(tesela__bits_fit *fit) {
-  enum { LEAST_IN = 64, LEAST_OUT = 256 };
+  enum { LEAST_IN = 256, LEAST_OUT = 256, LEAST_LINE = 32 };
   tesela__bits_tile tile;
   tesela__box box;
   tesela__bits_set_tile(fit, &tile, &box);
-  if (tile.kinds > 1 && !tile.kind_bytes && tile.kinds * tile.line < TESELA__LINE) return true;
+  if (tile.kinds > 1 && !tile.kind_bytes && tile.line < LEAST_LINE) return true;
   return bits_of_run(&tile.in) < LEAST_IN || bits_of_run(&tile.out) < LEAST_OUT ||
          3 * room_of(fit) > 4 * elements_of(fit);
 }
@@ -204,6 +206,16 @@ static bool fit_blocks(tesela__bits_fit *fit) {
   }
   *fit = before;
   return false;
+}
+
+/* So few elements in a tile that there are some tiles to be moved together, in dst or within its reach. */
+static void limit_slices(tesela__bits_fit *fit, const tesela_plan *plan) {
+  enum { TIMES = 2, LEAST = 1024 };
+  int64_t bytes = fit->bits;
+  for (int32_t i = 0; i < fit->box->n_loops; i++) bytes *= fit->box->loop[i].n;
+  bytes /= 8 * TIMES;
+  if (plan->reach > 0) bytes = tesela__min(bytes, plan->reach);
+  fit->most = tesela__min(fit->most, tesela__max(bytes, LEAST));
 }
 
 /* Set the elements that are contiguous on both sides, those of the plan. */
@@ -230,6 +242,7 @@ void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__job *job, int64_
       .box = job->box, .bits = job->dst_bits, .most = most, .row = job->row, .padding = job->padding};
   for (int32_t i = 0; i < job->box->n_loops; i++) fit->chunk[i] = 1;
   if (!fit_blocks(fit)) {
+    limit_slices(fit, job->plan);
     find_near(fit);
     if (fit->padding) begin_padded(fit);
     grow(fit);

@@ -3,8 +3,9 @@
  * bits_tile.c - tiles that go through buffers, which bits_fit.c chooses: of elements below 8 bits that may begin at any bit, or of whole bytes.
  * Runs of src are moved to a buffer, a piece of its own moves the elements to a second buffer, and runs of these are moved to dst.
  *
- * In a tile of blocks elements stay as they are (bits_blocks.c); those of whole bytes always do. Else an element is a byte of its own there, and
- * elements that are not in the box, but between near ones of src, are unpacked, too. Padding after rows of dst is in the second buffer.
+ * In a tile of blocks elements stay as they are (bits_blocks.c); those of whole bytes always do. Else an element is in a byte of its own there, with
+ * those of other tiles that are as large: of 1 bit 8 tiles are moved at a time (kernels/slices.h). Elements that are not in the box, but between
+ * near ones of src, are in the first buffer, too. Padding after rows of dst is in the second buffer.
  *
  * Runs of dst may share their first and last bytes with others, whose bits are kept; then one thread does all of these tiles.
  */
@@ -62,7 +63,7 @@ static void find_cuts(tesela__bits_fit *fit) {
 void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesela__box *inner) {
   int64_t in[TESELA__MAX_LOOPS] = {0}, out[TESELA__MAX_LOOPS] = {0}; /* 0: of loops of one value */
   *inner = (tesela__box){.n_loops = 0};
-  *tile = (tesela__bits_tile){.kinds = 1};
+  *tile = (tesela__bits_tile){.kinds = 1, .slices = fit->blocks ? 1 : 8 / fit->bits};
   find_cuts(fit);
   if (fit->blocks) {
     tesela__bits_set_blocks(fit, tile, inner);

@@ -284,16 +284,15 @@ static tesela_status set_bits_tile(tesela__builder *b, tesela_error *err) {
   tesela__box inner;
   tesela__bits_set_tile(&b->bits, tile, &inner);
   const tesela__bits_fit *fit = &b->bits;
-  const tesela__kernel *unpack, *pack;
+  const tesela__kernel *take, *put;
   tesela__job job = {
       .plan = plan, .box = &inner, .inner = true, .random = b->job->random, .group = 1, .ws = 8, .wd = 8};
   tile->whole_bytes = plan->dst.bits >= 8;
   if (fit->blocks) {
-    unpack = pack =
-        tesela__kernel_for(b->job, tile->whole_bytes ? TESELA__K_COPY : TESELA__K_COPY_BITS, 0, 0);
+    take = put = tesela__kernel_for(b->job, tile->whole_bytes ? TESELA__K_COPY : TESELA__K_COPY_BITS, 0, 0);
   } else {
-    unpack = tesela__kernel_for(b->job, TESELA__K_UNPACK, fit->bits, 0);
-    pack = tesela__kernel_for(b->job, TESELA__K_PACK, fit->bits, 0);
+    take = tesela__kernel_for(b->job, TESELA__K_SLICE, fit->bits, 0);
+    put = tesela__kernel_for(b->job, TESELA__K_UNSLICE, fit->bits, 0);
   }
   if (tile->kinds > 1) {
     const tesela__kernel *block = tesela__kernel_for(b->job, TESELA__K_BIT_BLOCK, fit->bits, 0);
@@ -301,8 +300,8 @@ static tesela_status set_bits_tile(tesela__builder *b, tesela_error *err) {
     piece->isa |= block->isa;
   }
   tesela__set_units_of_bytes(&job);
-  tile->unpack = (tesela__rows_fn *)unpack->fn;
-  tile->pack = (tesela__rows_fn *)pack->fn;
+  tile->take = (tesela__rows_fn *)take->fn;
+  tile->put = (tesela__rows_fn *)put->fn;
   tile->in_run = fit->in;
   tile->out_run = fit->out;
   tesela__verdict verdict[TESELA__N_SOLVERS] = {{0}};
@@ -317,7 +316,7 @@ static tesela_status set_bits_tile(tesela__builder *b, tesela_error *err) {
   plan->stream = stream;
   tile->inner.stream = false;
   piece->kernel = tile->inner.kernel;
-  piece->isa |= unpack->isa | pack->isa | tile->inner.isa;
+  piece->isa |= take->isa | put->isa | tile->inner.isa;
   piece->bits_tile = plan->n_bits_tiles;
   return status;
 }

@@ -273,7 +273,7 @@ typedef struct tesela__piece {
  * bytes, one for each element; or in bits, if the tile is of blocks. */
 enum {
   TESELA__BITS_LOOPS = 20,
-  TESELA__BITS_ELEMENTS = 32 << 10,                    /* of a tile, most, if each becomes a byte */
+  TESELA__BITS_ELEMENTS = 64 << 10,                    /* of a tile, most, if each is in a byte */
   TESELA__BITS_BYTES = 128 << 10,                      /* of a tile of blocks, most */
   TESELA__BITS_STAGE = TESELA__BITS_BYTES + (8 << 10), /* bytes of each of the two buffers of such tiles */
 };
@@ -303,8 +303,10 @@ typedef struct tesela__bits_tile {
   int64_t in_run, out_run; /* elements of full runs */
   int64_t padded;          /* elements of the buffer of dst, if it has padding; or 0 */
   tesela__bits_side in, out;
-  tesela__rows_fn *unpack, *pack; /* of blocks: both copy bits */
-  bool blocks;                    /* elements stay bits: sides and runs count bits */
+  tesela__rows_fn *take,
+      *put;         /* from memory to a buffer, and back: they slice and unslice; of blocks both copy bits */
+  int32_t slices;   /* so many tiles are moved at a time, each in bits of its own of all bytes; of blocks 1 */
+  bool blocks;      /* elements stay bits: sides and runs count bits */
   bool whole_bytes; /* of blocks: runs on both sides are whole bytes, of which both are copies */
   tesela__bit_block_fn
       *bit_block; /* of blocks of elements below a byte: `kinds` rows become rows of as many kinds */

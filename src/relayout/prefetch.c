@@ -193,6 +193,7 @@ static tesela_status set_bits_prefetch(tesela__builder *b, tesela_error *err) {
     }
   }
   list_end(&l, piece);
+  piece->n_ahead = (int32_t)tesela__max(piece->n_ahead, tile->slices);
   return TESELA_OK;
 }
 

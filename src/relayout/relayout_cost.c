@@ -184,7 +184,7 @@ static double inner_cost(const tesela__job *job, tesela__bits_fit *fit) {
   job->plan->stream = false; /* the buffers are in the cache */
   const tesela_solver solver = tesela__choose_solver(&inner, verdict);
   job->plan->stream = stream;
-  return (double)verdict[solver].cost * (fit->blocks ? 1 : 8.0 / job->dst_bits);
+  return (double)verdict[solver].cost;
 }
 
 /* Tiles in buffers. */

@@ -134,19 +134,18 @@ static void run_tiles(tesela__worker *w, plan_run *run, int64_t first, int64_t e
       tile.next_dst = run->dst + o.dst / unit;
       tile.next_src = run->src + o.src / unit;
     }
-    if (!w->inner) w->prefetch.n_rows = 0;
+    if (!w->inner && !w->slices) w->prefetch.n_rows = 0;
     if (prefetches && t + distance < known) {
-      w->prefetch = (tesela__prefetch){run->src + (piece->bitwise ? ahead.src >> 3 : ahead.src),
-                                       &w->plan->table[piece->prefetch],
-                                       piece->n_prefetch,
-                                       piece->prefetch_lines,
-                                       0,
-                                       0,
-                                       share};
+      const unsigned char *later = run->src + (piece->bitwise ? ahead.src >> 3 : ahead.src);
+      if (!w->slices)
+        w->prefetch = tesela__prefetch_of(w, later, share);
+      else if (w->slices->n_ahead < TESELA__SLICES)
+        w->slices->ahead[w->slices->n_ahead++] = later;
       if (t + distance < known - 1) next_tile(&ahead);
     }
     tesela__tile_run(w, &tile);
   }
+  if (w->slices) tesela__bits_tiles_end(w);
 }
 
 static void run_tiles_carrying(tesela__worker *w, plan_run *run, int64_t first, int64_t end) {
@@ -168,8 +167,14 @@ static __attribute__((noinline)) void run_tiles_buffered(tesela__worker *w, plan
 static __attribute__((noinline)) void run_tiles_of_bits(tesela__worker *w, plan_run *run, int64_t first,
                                                         int64_t end) {
   alignas(TESELA__LINE) unsigned char stage[TESELA__BITS_STAGE], pack[TESELA__BITS_STAGE];
+  tesela__slices slices;
   w->stage = stage;
   w->pack = pack;
+  if (w->plan->bits_tile[w->piece->bits_tile - 1].slices > 1) {
+    for (int32_t i = 0; i < TESELA__SLICE_SIZES; i++) slices.waiting[i].n = 0;
+    slices.n_ahead = 0;
+    w->slices = &slices;
+  }
   run_tiles_carrying(w, run, first, end);
 }
 

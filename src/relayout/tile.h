@@ -18,7 +18,9 @@ typedef enum tesela__store {
 typedef struct tesela__prefetch {
   const unsigned char *base;
   const int64_t *row;
-  int32_t n_rows, lines;          /* 0 rows: nothing to do */
+  int32_t n_rows, lines; /* 0 rows: nothing to do */
+  int32_t n_more;        /* the same stretches of so many more tiles */
+  const unsigned char *const *more;
   int32_t at_row, at_line, share; /* share: lines at a time */
 } tesela__prefetch;
 
@@ -34,6 +36,21 @@ typedef struct tesela__tile {
   bool begins, ends; /* of carried pieces: nothing is carried in; nothing is carried out */
 } tesela__tile;
 
+/* Tiles of bits that are moved together: the first one, and the bits from there to each. */
+enum { TESELA__SLICES = 8, TESELA__SLICE_SIZES = 8 };
+typedef struct tesela__together {
+  int32_t n;
+  tesela__tile first;
+  int64_t dst[TESELA__SLICES], src[TESELA__SLICES];
+} tesela__together;
+
+/* Those that wait for others of their size. */
+typedef struct tesela__slices {
+  tesela__together waiting[TESELA__SLICE_SIZES];
+  int32_t n_ahead;
+  const unsigned char *ahead[TESELA__SLICES]; /* later tiles, to prefetch */
+} tesela__slices;
+
 /* The state of a thread that runs a piece. */
 typedef struct tesela__worker tesela__worker;
 struct tesela__worker {
@@ -41,10 +58,11 @@ struct tesela__worker {
   const tesela__piece *piece;
   tesela__store store;
   tesela__prefetch prefetch;
-  unsigned char *stage; /* TESELA__STAGE bytes, line-aligned; NULL unless staged */
-  unsigned char *carry; /* a line for each entry of side A */
-  unsigned char *pack;  /* TESELA__STAGE bytes; NULL unless rows are packed before the transpose */
-  bool inner;           /* runs the piece inside a tile, and prefetches for the piece around it */
+  unsigned char *stage;   /* TESELA__STAGE bytes, line-aligned; NULL unless staged */
+  unsigned char *carry;   /* a line for each entry of side A */
+  unsigned char *pack;    /* TESELA__STAGE bytes; NULL unless rows are packed before the transpose */
+  tesela__slices *slices; /* of tiles of bits that are moved together; else NULL */
+  bool inner;             /* runs the piece inside a tile, and prefetches for the piece around it */
   /* All tiles of the piece inside a tile, from one buffer to another. */
   void (*run_inner)(tesela__worker *worker, const tesela__piece *inner, unsigned char *dst,
                     const unsigned char *src);
@@ -81,6 +99,19 @@ void tesela__tile_run(tesela__worker *worker, const tesela__tile *tile);
 
 /* A tile of a piece with bits_tile; needs the worker's buffers. bits_run.c */
 void tesela__bits_tile_run(tesela__worker *worker, const tesela__tile *tile);
+/* The tiles that still wait for others. */
+void tesela__bits_tiles_end(tesela__worker *worker);
+
+/* What a piece prefetches of the tile at `base`. */
+static inline tesela__prefetch tesela__prefetch_of(const tesela__worker *w, const unsigned char *base,
+                                                   int32_t share) {
+  const tesela__piece *piece = w->piece;
+  return (tesela__prefetch){.base = base,
+                            .row = &w->plan->table[piece->prefetch],
+                            .n_rows = piece->n_prefetch,
+                            .lines = piece->prefetch_lines,
+                            .share = share};
+}
 
 /* Prefetch the next `share` lines, into L2: more lines can be on their way there than to L1. Stretches of 2 KiB in rows 19 KB apart,
  * Zen 4: 12 GB/s by way of L1, 28 of L2. */
@@ -94,7 +125,10 @@ static inline void tesela__prefetch_some(tesela__prefetch *p) {
     line += n;
     if (line < p->lines) break;
     line = 0;
-    row++;
+    if (++row < p->n_rows || p->n_more == 0) continue;
+    row = 0;
+    p->base = *p->more++;
+    p->n_more--;
   }
   p->at_row = row;
   p->at_line = line;

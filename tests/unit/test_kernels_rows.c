@@ -26,11 +26,11 @@ typedef struct reach {
 } reach;
 
 static bool bits_of_dst(tesela__kernel_kind kind) {
-  return kind == TESELA__K_STRIDED_BITS || kind == TESELA__K_COPY_BITS || kind == TESELA__K_PACK;
+  return kind == TESELA__K_STRIDED_BITS || kind == TESELA__K_COPY_BITS;
 }
 
 static bool bits_of_src(tesela__kernel_kind kind) {
-  return kind == TESELA__K_STRIDED_BITS || kind == TESELA__K_COPY_BITS || kind == TESELA__K_UNPACK;
+  return kind == TESELA__K_STRIDED_BITS || kind == TESELA__K_COPY_BITS;
 }
 
 static reach reach_of(int64_t n, int64_t pitch,
@@ -57,12 +57,6 @@ static void reaches(tesela__kernel_kind kind, const rows_case *c, reach *dst, re
     *dst = reach_of(rows->n, rows->dst_pitch, c->width);
     *src = reach_of(rows->n, rows->src_pitch, c->width);
     break;
-  case TESELA__K_UNPACK:
-    *dst = (reach){0, rows->n};
-    break;
-  case TESELA__K_PACK:
-    *src = (reach){0, rows->n};
-    break;
   default:
     break;
   }
@@ -79,8 +73,6 @@ static void draw_row(const tesela__kernel *kernel, rows_case *c) {
     rows->n = draw_size(below(8) ? 900 : 12000);
     break;
   case TESELA__K_COPY_BITS:
-  case TESELA__K_UNPACK:
-  case TESELA__K_PACK:
     rows->n = draw_size(2000);
     break;
   case TESELA__K_INTERLEAVE:
@@ -108,8 +100,6 @@ static void draw_row(const tesela__kernel *kernel, rows_case *c) {
 /* Rows one after the other in dst with gaps, anywhere in src; false if they do not fit. */
 static bool draw_places(tesela__kernel_kind kind, rows_case *c) {
   const int64_t unit = bits_of_dst(kind) ? 8 : 1, src_unit = bits_of_src(kind) ? 8 : 1, whole = ARENA * unit;
-  const int64_t step = kind == TESELA__K_PACK ? c->width : 1,
-                src_step = kind == TESELA__K_UNPACK ? c->width : 1;
   bool lines = below(2); /* rows of dst begin at whole cache lines, if the first one does */
   reach dst, src;
   reaches(kind, c, &dst, &src);
@@ -119,18 +109,18 @@ static bool draw_places(tesela__kernel_kind kind, rows_case *c) {
     if (lines) end = (end + 64 * unit - 1) / (64 * unit) * (64 * unit);
     c->dst_off[i] = end - dst.low;
     end += dst_size;
-    if (!lines) end += gap = below(2) * below(200) * step;
+    if (!lines) end += gap = below(2) * below(200);
   }
   if (!lines) end -= gap;
   if (end > whole / 2 || src_size > ARENA * src_unit / 2) return false;
   int64_t bytes = (end + unit - 1) / unit, at = place(bytes) * unit;
   if (lines && below(4)) at = at / (64 * unit) * (64 * unit);
-  if (unit > 1 && at + end + 7 < whole) at += below(8) / step * step;
+  if (unit > 1 && at + end + 7 < whole) at += below(8);
   c->dst_base = below(ARENA);
   c->src_base = below(ARENA);
   for (int64_t i = 0; i < c->count; i++) {
     int64_t from = place((src_size + src_unit - 1) / src_unit) * src_unit;
-    if (src_unit > 1 && from + src_size + 7 < ARENA * 8) from += below(8) / src_step * src_step;
+    if (src_unit > 1 && from + src_size + 7 < ARENA * 8) from += below(8);
     c->dst_off[i] += at - c->dst_base * unit;
     c->src_off[i] = from - src.low - c->src_base * src_unit;
   }
@@ -176,13 +166,6 @@ static void expect_row(tesela__kernel_kind kind, const rows_case *c, int64_t to,
     case TESELA__K_COPY_BITS:
       move_bit(c, to + e, from + e);
       break;
-    case TESELA__K_UNPACK:
-      want[c->dst_base + to + e] = 0;
-      for (int64_t b = 0; b < c->width; b++) move_bit(c, (to + e) * 8 + b, from + e * c->width + b);
-      break;
-    case TESELA__K_PACK:
-      for (int64_t b = 0; b < c->width; b++) move_bit(c, to + e * c->width + b, (from + e) * 8 + b);
-      break;
     default:
       fail();
     }
@@ -204,6 +187,69 @@ static void try_rows(const tesela__kernel *kernel) {
            ", stream %d, dst %" PRId64,
            c.count, c.rows.n, c.rows.k, c.rows.dst_pitch, c.rows.src_pitch, c.rows.stream,
            c.dst_off[0] + c.dst_base * (bits_of_dst(kernel->kind) ? 8 : 1));
+  check_dst(kernel, what);
+}
+
+/* ---- slices ------------------------------------------------------------------------------------------------ */
+
+enum { MOST_SLICED = 3, MOST_SLICES = 8 };
+
+/* Rows of n elements below 8 bits, and of as many bytes, of which some have k rows together. */
+typedef struct slices_case {
+  tesela__rows rows;
+  int64_t width, count;
+  int64_t bytes[MOST_SLICED], bits[MOST_SLICED * MOST_SLICES];
+} slices_case;
+
+/* A place for rows of bits one after the other, with gaps; that of the last one ends with a byte, sometimes with the arena. */
+static void draw_rows_of_bits(slices_case *c, bool together) {
+  const int64_t k = c->rows.k, size = c->rows.n * c->width, phase = below(8) / c->width * c->width;
+  int64_t end = phase;
+  for (int64_t i = 0; i < c->count * k; i++) {
+    c->bits[i] = end;
+    end += size + below(2) * below(40) * c->width;
+    if (together) continue;
+    c->bits[i] = place((phase + size + 7) / 8) * 8 + phase;
+  }
+  const int64_t at = place((end + 7) / 8) * 8;
+  for (int64_t i = 0; together && i < c->count * k; i++) c->bits[i] += at;
+}
+
+static void draw_rows_of_bytes(slices_case *c, bool together) {
+  const int64_t n = c->rows.n, at = place(n * c->count);
+  for (int64_t i = 0; i < c->count; i++) c->bytes[i] = together ? at + i * n : place(n);
+}
+
+static void expect_slices(tesela__kernel_kind kind, const slices_case *c) {
+  const rows_case element = {.width = c->width};
+  for (int64_t i = 0; i < c->count; i++)
+    for (int64_t e = 0; e < c->rows.n; e++) {
+      if (kind == TESELA__K_SLICE) want[c->bytes[i] + e] = 0;
+      for (int64_t t = 0; t < c->rows.k; t++)
+        for (int64_t b = 0; b < c->width; b++) {
+          const int64_t of_bytes = (c->bytes[i] + e) * 8 + t * c->width + b;
+          const int64_t of_bits = c->bits[i * c->rows.k + t] + e * c->width + b;
+          if (kind == TESELA__K_SLICE)
+            move_bit(&element, of_bytes, of_bits);
+          else
+            move_bit(&element, of_bits, of_bytes);
+        }
+    }
+}
+
+static void try_slices(const tesela__kernel *kernel) {
+  const bool to_bytes = kernel->kind == TESELA__K_SLICE;
+  slices_case c = {.width = kernel->width, .count = 1 + below(MOST_SLICED)};
+  char what[100];
+  c.rows = (tesela__rows){.n = draw_size(below(4) ? 700 : 4500), .k = 1 + below(8 / c.width)};
+  draw_rows_of_bits(&c, !to_bytes);
+  draw_rows_of_bytes(&c, to_bytes);
+  reset_dst();
+  expect_slices(kernel->kind, &c);
+  ((tesela__rows_fn *)kernel->fn)(&c.rows, dst_arena, to_bytes ? c.bytes : c.bits, src_arena,
+                                  to_bytes ? c.bits : c.bytes, c.count);
+  snprintf(what, sizeof what, "%" PRId64 " times %" PRId64 " rows of %" PRId64 ", bits from %" PRId64,
+           c.count, c.rows.k, c.rows.n, c.bits[0]);
   check_dst(kernel, what);
 }
 
@@ -244,28 +290,14 @@ static void test_rows(void **unused) {
   (void)unused;
   fill_src();
   protect_src(true);
-  try_kinds(TESELA__K_COPY, TESELA__K_UNPACK, try_rows, slow_run() ? TRIALS / 10 : TRIALS);
+  try_kinds(TESELA__K_COPY, TESELA__K_COPY_BITS, try_rows, slow_run() ? TRIALS / 10 : TRIALS);
 }
 
-/* Bytes of src that have only an element of `width` bits each. */
-static void mask_src(unsigned width) {
-  protect_src(false);
-  fill_src();
-  for (int i = 0; i < ARENA; i++) src_arena[i] &= (unsigned char)((1u << width) - 1);
-  protect_src(true);
-}
-
-static void try_pack(const tesela__kernel *kernel) {
-  static int32_t masked;
-  if (masked != kernel->width) mask_src((unsigned)kernel->width);
-  masked = kernel->width;
-  try_rows(kernel);
-}
-
-static void test_packs(void **unused) {
+static void test_slices(void **unused) {
   (void)unused;
-  try_kinds(TESELA__K_PACK, TESELA__K_PACK, try_pack, slow_run() ? TRIALS / 10 : TRIALS);
-  protect_src(false);
+  fill_src();
+  protect_src(true);
+  try_kinds(TESELA__K_SLICE, TESELA__K_UNSLICE, try_slices, slow_run() ? TRIALS / 10 : TRIALS);
 }
 
 static void test_bit_blocks(void **unused) {
@@ -296,8 +328,8 @@ static void test_c_serves_everything(void **unused) {
       {TESELA__K_STRIDED, {1, 2, 4, 8, 16, -1}, 0},
       {TESELA__K_STRIDED_BITS, {1, 2, 4, -1}, 0},
       {TESELA__K_COPY_BITS, {0, -1}, 0},
-      {TESELA__K_UNPACK, {1, 2, 4, -1}, 0},
-      {TESELA__K_PACK, {1, 2, 4, -1}, 0},
+      {TESELA__K_SLICE, {1, 2, 4, -1}, 0},
+      {TESELA__K_UNSLICE, {1, 2, 4, -1}, 0},
       {TESELA__K_PERMUTE, {0, -1}, 0},
       {TESELA__K_PERMUTE_BITS, {0, -1}, 0},
       {TESELA__K_BIT_BLOCK, {1, 2, 4, -1}, 0},
@@ -320,7 +352,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_c_serves_everything),
       cmocka_unit_test(test_rows),
-      cmocka_unit_test(test_packs),
+      cmocka_unit_test(test_slices),
       cmocka_unit_test(test_bit_blocks),
       cmocka_unit_test(test_streams),
   };
