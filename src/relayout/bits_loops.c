@@ -17,7 +17,7 @@ int32_t tesela__bits_continuing(const tesela__box *box, bool src, uint64_t seen,
 
 /* A loop whose elements are near each other in src, so that what is between them is read, too; or -1. */
 int32_t tesela__bits_near(const tesela__box *box, uint64_t seen, int64_t step) {
-  const int64_t most = tesela__max(TESELA__BITS_NEAR, TESELA__BITS_TIMES * step);
+  const int64_t most = step < TESELA__BITS_FEW ? TESELA__BITS_NEAR : TESELA__BITS_TIMES * step;
   int32_t found = -1;
   for (int32_t i = 0; i < box->n_loops; i++) {
     const int64_t ss = box->loop[i].ss;

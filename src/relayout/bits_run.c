@@ -47,7 +47,7 @@ enum { SOME_RUNS = 32 };
 static int64_t move_some(const bits_move *m, const int64_t *bits, const int64_t *bytes, int64_t n) {
   enum { NEAR_ROWS = 4, AT_ONCE = 8 }; /* NEAR_ROWS as in piece.c */
   const bool near = m->meet || (m->tiles > 1 && !m->in);
-  const int64_t step = near ? NEAR_ROWS : AT_ONCE, tiles = m->tiles;
+  const int64_t step = m->meet ? NEAR_ROWS : AT_ONCE, tiles = m->tiles;
   int64_t of_all[SOME_RUNS * TESELA__SLICES];
   for (int64_t i = 0; i < n && tiles > 1; i++)
     for (int64_t t = 0; t < tiles; t++) of_all[i * tiles + t] = bits[i] + m->apart[t];

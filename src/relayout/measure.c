@@ -3,7 +3,7 @@
  * measure.c - the effort "measure": run several solvers, then tile sizes and kinds of stores; keep the fastest.
  *
  * The buffers have the plan's sizes; src is zeros. Each variant runs once to warm up and then three times; its best
- * time counts: 4 * 10 runs of the copy, and 4 for each solver that may be better.
+ * time counts: 4 * 11 runs of the copy, and 4 for each solver that may be better.
  */
 #include "relayout/plan.h"
 
@@ -63,6 +63,7 @@ tesela_status tesela__plan_measure(tesela_plan *plan, tesela_error *err) {
       {.in = 1024, .out = 1024, .total = 65536},
       {.in = 2048, .out = 256, .total = 65536},
       {.in = 128, .out = 512, .total = 16384},
+      {.in = 64, .out = 256, .total = 16384},
   };
   bool stream = plan->stream;
   int64_t dst_bytes = plan->info.dst_bytes, src_bytes = plan->info.src_bytes;

@@ -149,8 +149,8 @@ typedef struct tesela__bits_run {
   int64_t elements;
 } tesela__bits_run;
 
-/* Near: so many bits, or so many times the bits of the elements that are together, to the next ones at most. */
-enum { TESELA__BITS_NEAR = 128, TESELA__BITS_TIMES = 4 };
+/* Near: from a few elements of less than FEW bits together to the next ones at most NEAR bits, from others at most TIMES as many. */
+enum { TESELA__BITS_FEW = 32, TESELA__BITS_NEAR = 128, TESELA__BITS_TIMES = 4 };
 int32_t tesela__bits_continuing(const tesela__box *box, bool src, uint64_t seen, int64_t step);
 int32_t tesela__bits_near(const tesela__box *box, uint64_t seen, int64_t step);
 void tesela__bits_find_run(const tesela__bits_fit *fit, bool src, tesela__bits_run *run);

@@ -192,7 +192,7 @@ static void try_rows(const tesela__kernel *kernel) {
 
 /* ---- slices ------------------------------------------------------------------------------------------------ */
 
-enum { MOST_SLICED = 3, MOST_SLICES = 8 };
+enum { MOST_SLICED = 12, MOST_SLICES = 8 };
 
 /* Rows of n elements below 8 bits, and of as many bytes, of which some have k rows together. */
 typedef struct slices_case {
@@ -215,9 +215,11 @@ static void draw_rows_of_bits(slices_case *c, bool together) {
   for (int64_t i = 0; together && i < c->count * k; i++) c->bits[i] += at;
 }
 
+/* Those of dst are one after the other, sometimes with gaps; those of src so, or anywhere. */
 static void draw_rows_of_bytes(slices_case *c, bool together) {
-  const int64_t n = c->rows.n, at = place(n * c->count);
-  for (int64_t i = 0; i < c->count; i++) c->bytes[i] = together ? at + i * n : place(n);
+  const int64_t n = c->rows.n, step = n + (together ? below(2) * below(20) : 0), at = place(step * c->count);
+  const bool follow = together || below(2);
+  for (int64_t i = 0; i < c->count; i++) c->bytes[i] = follow ? at + i * step : place(n);
 }
 
 static void expect_slices(tesela__kernel_kind kind, const slices_case *c) {
@@ -239,9 +241,12 @@ static void expect_slices(tesela__kernel_kind kind, const slices_case *c) {
 
 static void try_slices(const tesela__kernel *kernel) {
   const bool to_bytes = kernel->kind == TESELA__K_SLICE;
-  slices_case c = {.width = kernel->width, .count = 1 + below(MOST_SLICED)};
+  slices_case c = {.width = kernel->width, .count = 1 + below(below(2) ? MOST_SLICED : 2)};
   char what[100];
-  c.rows = (tesela__rows){.n = draw_size(below(4) ? 700 : 4500), .k = 1 + below(8 / c.width)};
+  c.rows = (tesela__rows){.n = draw_size(below(8)      ? 300
+                                         : c.count > 2 ? 700
+                                                       : 4500),
+                          .k = 1 + below(8 / c.width)};
   draw_rows_of_bits(&c, !to_bytes);
   draw_rows_of_bytes(&c, to_bytes);
   reset_dst();
