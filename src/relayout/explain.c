@@ -65,8 +65,12 @@ static void put_runs(tesela__sink *sink, const tesela_plan *plan, const tesela__
   int64_t runs = (int64_t)piece->na * piece->nb;
   if (piece->bits_tile) {
     const tesela__bits_tile *tile = &plan->bits_tile[piece->bits_tile - 1];
-    tesela__putf(sink, "from runs of %" PRId64 " to runs of %" PRId64 " elements, as %s", tile->in_run,
-                 tile->out_run, tile->blocks && plan->dst.bits < 8 ? "bits" : "bytes");
+    tesela__putf(sink, "from runs of %" PRId64 " to runs of %" PRId64 " elements, ", tile->in_run,
+                 tile->out_run);
+    if (tile->slices > 1)
+      tesela__putf(sink, "in slices for %d tiles", (int)tile->slices);
+    else
+      tesela__putf(sink, "as %s", plan->dst.bits < 8 ? "bits" : "bytes");
     return;
   }
   if (piece->transpose_fn) {
