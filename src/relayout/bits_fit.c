@@ -9,6 +9,7 @@
  *   1 bit, [5,5,1508,1828] to 3 0 2 1  runs of 512 along the last dim; 5 x 103 of the dims 1 and 2, which are a run of dst
  *
  * Tiles are of blocks, whose elements stay bits, if no loop is in the runs of both sides; else each element is in a byte of its own.
+ * Elements of whole bytes stay as they are.
  */
 #include "relayout/solve.h"
 
@@ -38,6 +39,9 @@ static int64_t room_of(const tesela__bits_fit *fit) {
          tesela__bits_whole(fit, out.elements);
 }
 
+/* Do elements stay as they are in the buffers? */
+static bool stays_as_it_is(const tesela__bits_fit *fit) { return fit->blocks || fit->bits >= 8; }
+
 /* Set the part of a loop that is in the tile, if there is room and it grows. */
 static bool take(tesela__bits_fit *fit, int32_t i, int64_t chunk) {
   const int64_t before = fit->chunk[i];
@@ -64,8 +68,9 @@ static bool lengthen(tesela__bits_fit *fit, int32_t i, const tesela__bits_run *i
   else if (fit->blocks && i == out->next && !plane)
     fit->of[1] |= bit;
   const int64_t n = fit->box->loop[i].n, room = fit->most / (room_of(fit) / fit->chunk[i]);
-  const int64_t much =
-      fit->blocks && fit->chunk[i] * fit->bits >= LONG ? LITTLE : 2; /* then a little more is all of it */
+  const int64_t much = stays_as_it_is(fit) && fit->chunk[i] * fit->bits >= LONG
+                           ? LITTLE
+                           : 2; /* then a little more is all of it */
   if (take(fit, i, n <= much * fit->chunk[i] ? n : 2 * fit->chunk[i]) || take(fit, i, tesela__min(n, room)))
     return true;
   fit->of[0] = before[0];
@@ -122,7 +127,7 @@ static void grow(tesela__bits_fit *fit) {
   }
 }
 
-/* Divide loops into equal parts; the last one of a run into whole lines of memory (of bytes: of the buffer) where these fit. */
+/* Divide loops into equal parts; the last one of a run into whole lines of memory (of slices: of the buffer) where these fit. */
 static void even_out(tesela__bits_fit *fit) {
   tesela__bits_run run[2];
   tesela__bits_find_run(fit, true, &run[0]);
@@ -130,8 +135,8 @@ static void even_out(tesela__bits_fit *fit) {
   for (int32_t i = 0; i < fit->box->n_loops; i++) {
     const int64_t n = fit->box->loop[i].n, chunk = fit->chunk[i],
                   part = tesela__ceil_div(n, tesela__ceil_div(n, chunk));
-    int64_t line = fit->blocks ? tesela__max(1, 8 * TESELA__LINE / fit->bits) : TESELA__LINE;
-    for (int k = 0; k < 2 && fit->blocks; k++)
+    int64_t line = stays_as_it_is(fit) ? tesela__max(1, 8 * TESELA__LINE / fit->bits) : TESELA__LINE;
+    for (int k = 0; k < 2 && stays_as_it_is(fit); k++)
       if (run[k].n > 0 && run[k].loop[run[k].n - 1] == i)
         line = line % run[k].unit[run[k].n - 1] == 0 ? line / run[k].unit[run[k].n - 1] : 1;
     const int64_t lines = n >= 4 * chunk ? chunk / line * line : tesela__ceil_div(part, line) * line;
@@ -148,7 +153,7 @@ static void find_near(tesela__bits_fit *fit) {
   int64_t step = fit->bits;
   for (int32_t i; (i = tesela__bits_continuing(fit->box, true, seen, step)) >= 0; step *= fit->box->loop[i].n)
     seen |= (uint64_t)1 << i;
-  const int32_t near = tesela__bits_near(fit->box, seen, step);
+  const int32_t near = tesela__bits_near(fit->box, seen, step, fit->bits);
   if (near < 0) return;
   const int64_t times = tesela__ceil_div(fit->box->loop[near].ss, step), most = fit->most / times;
   fit->near = step / fit->bits <= most / times;
@@ -190,6 +195,11 @@ static bool is_poor_block(tesela__bits_fit *fit) {
          3 * room_of(fit) > 4 * elements_of(fit);
 }
 
+/* Elements of a tile where they stay as they are. */
+static int64_t most_that_stay(const tesela__bits_fit *fit) {
+  return fit->most * (TESELA__BITS_BYTES / TESELA__BITS_ELEMENTS) * 8 / fit->bits;
+}
+
 /* Runs of different loops make blocks. */
 static bool fit_blocks(tesela__bits_fit *fit) {
   enum { SPARE_LOOPS = 8 };
@@ -199,7 +209,7 @@ static bool fit_blocks(tesela__bits_fit *fit) {
                 b = tesela__bits_continuing(fit->box, false, fit->one, fit->bits);
   if (fit->bits >= 8 || (a >= 0 && b >= 0 && a != b)) {
     fit->blocks = true;
-    fit->most = fit->most * (TESELA__BITS_BYTES / TESELA__BITS_ELEMENTS) * 8 / fit->bits;
+    fit->most = most_that_stay(fit);
     grow(fit);
     even_out(fit);
     if (!is_poor_block(fit)) return true;
@@ -241,8 +251,12 @@ void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__job *job, int64_
   *fit = (tesela__bits_fit){
       .box = job->box, .bits = job->dst_bits, .most = most, .row = job->row, .padding = job->padding};
   for (int32_t i = 0; i < job->box->n_loops; i++) fit->chunk[i] = 1;
-  if (!fit_blocks(fit)) {
-    limit_slices(fit, job->plan);
+  const bool whole = fit->bits >= 8;
+  if (whole || !fit_blocks(fit)) {
+    if (whole)
+      fit->most = most_that_stay(fit);
+    else
+      limit_slices(fit, job->plan);
     find_near(fit);
     if (fit->padding) begin_padded(fit);
     grow(fit);

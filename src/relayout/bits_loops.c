@@ -15,13 +15,15 @@ int32_t tesela__bits_continuing(const tesela__box *box, bool src, uint64_t seen,
   return found;
 }
 
-/* A loop whose elements are near each other in src, so that what is between them is read, too; or -1. */
-int32_t tesela__bits_near(const tesela__box *box, uint64_t seen, int64_t step) {
+/* A loop whose elements are near each other in src, whole elements of `bits` apart, so that what is between them is read, too; or -1. */
+int32_t tesela__bits_near(const tesela__box *box, uint64_t seen, int64_t step, int32_t bits) {
   const int64_t most = step < TESELA__BITS_FEW ? TESELA__BITS_NEAR : TESELA__BITS_TIMES * step;
   int32_t found = -1;
   for (int32_t i = 0; i < box->n_loops; i++) {
     const int64_t ss = box->loop[i].ss;
-    if (!(seen >> i & 1) && ss > step && ss <= most && (found < 0 || ss < box->loop[found].ss)) found = i;
+    if (!(seen >> i & 1) && ss > step && ss <= most && ss % bits == 0 &&
+        (found < 0 || ss < box->loop[found].ss))
+      found = i;
   }
   return found;
 }
@@ -35,7 +37,7 @@ void tesela__bits_find_run(const tesela__bits_fit *fit, bool src, tesela__bits_r
     if (!src && fit->padding && step == fit->row) run->elements = step += fit->padding;
     int32_t i = run->next = tesela__bits_continuing(fit->box, src, seen, step * fit->bits);
     if (i < 0 && src && fit->near && between == 0) {
-      i = run->next = tesela__bits_near(fit->box, seen, step * fit->bits);
+      i = run->next = tesela__bits_near(fit->box, seen, step * fit->bits, fit->bits);
       if (i >= 0) between = fit->box->loop[i].ss / fit->bits - step;
       step += between;
     }

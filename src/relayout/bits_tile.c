@@ -3,7 +3,7 @@
  * bits_tile.c - tiles that go through buffers, which bits_fit.c chooses: of elements below 8 bits that may begin at any bit, or of whole bytes.
  * Runs of src are moved to a buffer, a piece of its own moves the elements to a second buffer, and runs of these are moved to dst.
  *
- * In a tile of blocks elements stay as they are (bits_blocks.c); those of whole bytes always do. Else an element is in a byte of its own there, with
+ * In a tile of blocks elements stay as they are (bits_blocks.c); so do those of whole bytes. Else an element is in a byte of its own there, with
  * those of other tiles that are as large: of 1 bit 8 tiles are moved at a time (kernels/slices.h). Elements that are not in the box, but between
  * near ones of src, are in the first buffer, too. Padding after rows of dst is in the second buffer.
  *
@@ -23,8 +23,9 @@ static int32_t next_row_loop(const tesela__bits_fit *fit, bool src, uint64_t see
 }
 
 /* Set the loops of a side, those of the run first, then by increasing steps; the buffer has the elements in this order. `step`: the
- * steps of each loop in the buffer. */
+ * steps of each loop in the buffer, in elements; the side counts them, too, or the bits of whole bytes. */
 static void set_bits_side(const tesela__bits_fit *fit, bool src, tesela__bits_side *side, int64_t *step) {
+  const int64_t unit = fit->bits < 8 ? 1 : fit->bits;
   tesela__bits_run run;
   uint64_t seen = 0;
   tesela__bits_find_run(fit, src, &run);
@@ -40,8 +41,10 @@ static void set_bits_side(const tesela__bits_fit *fit, bool src, tesela__bits_si
   for (int32_t i; (i = next_row_loop(fit, src, seen)) >= 0; elements *= fit->chunk[i]) {
     seen |= (uint64_t)1 << i;
     step[i] = elements;
-    side->loop[side->n_loops++] = tesela__bits_loop_of(fit, i, src, elements);
+    side->loop[side->n_loops++] = tesela__bits_loop_of(fit, i, src, unit * elements);
   }
+  side->unit *= unit;
+  side->less *= unit;
 }
 
 /* The cut loops, those with the most tiles first: lines of which a tile has a part are in the cache for the next part. */
@@ -63,7 +66,9 @@ static void find_cuts(tesela__bits_fit *fit) {
 void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesela__box *inner) {
   int64_t in[TESELA__MAX_LOOPS] = {0}, out[TESELA__MAX_LOOPS] = {0}; /* 0: of loops of one value */
   *inner = (tesela__box){.n_loops = 0};
-  *tile = (tesela__bits_tile){.kinds = 1, .slices = fit->blocks ? 1 : 8 / fit->bits};
+  const bool whole = !fit->blocks && fit->bits >= 8;
+  *tile = (tesela__bits_tile){
+      .kinds = 1, .slices = fit->blocks || whole ? 1 : 8 / fit->bits, .blocks = whole, .whole_bytes = whole};
   find_cuts(fit);
   if (fit->blocks) {
     tesela__bits_set_blocks(fit, tile, inner);
@@ -72,8 +77,10 @@ void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesel
   if (fit->padding) tile->padded = fit->elements / fit->row * (fit->row + fit->padding);
   set_bits_side(fit, true, &tile->in, in);
   set_bits_side(fit, false, &tile->out, out);
+  const int64_t bits = whole ? fit->bits : 8; /* of an element in the buffers */
+  tesela__box_add(inner, bits / 8, 8, 8);
   for (int32_t i = 0; i < fit->box->n_loops; i++)
-    tesela__box_add(inner, fit->chunk[i], in[i] * 8, out[i] * 8);
+    tesela__box_add(inner, fit->chunk[i], in[i] * bits, out[i] * bits);
   tesela__box_simplify(inner);
 }
 

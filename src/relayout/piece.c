@@ -191,7 +191,8 @@ static void set_stores(tesela__builder *b) {
   tesela__piece *piece = b->piece;
   const tesela_plan *plan = b->job->plan;
   bool blocks = piece->transpose_fn != NULL, row_by_row = !blocks && !converted_in_a_row(b);
-  const bool may_stream = b->bits.blocks || (!piece->bitwise && tesela__writes_runs(piece));
+  const bool copies = piece->bits_tile && plan->bits_tile[piece->bits_tile - 1].blocks;
+  const bool may_stream = copies || (!piece->bitwise && tesela__writes_runs(piece));
   piece->stream = plan->stream && may_stream;
   if (b->job->random) piece->stream = may_stream && tesela__random(b->job->random) % 2;
   int64_t bits = 0;
@@ -270,54 +271,73 @@ static tesela_status new_piece(tesela_plan *plan, tesela__piece **piece, tesela_
 static tesela_status build_piece(const tesela__job *job, tesela_solver solver, tesela__piece *piece,
                                  tesela_error *err);
 
-/* Make the tile of elements below 8 bits, and the piece that moves its bytes. */
-static tesela_status set_bits_tile(tesela__builder *b, tesela_error *err) {
-  tesela__piece *piece = b->piece;
-  tesela_plan *plan = b->job->plan;
+static tesela_status new_bits_tile(tesela_plan *plan, tesela__bits_tile **tile, tesela_error *err) {
   void *tiles = plan->bits_tile;
   const bool grown = tesela__grow(&plan->allocator, &tiles, sizeof *plan->bits_tile,
                                   &plan->bits_tile_capacity, (uint64_t)plan->n_bits_tiles + 1);
   plan->bits_tile = tiles;
   if (!grown) return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for a tile of the plan");
-  tesela__bits_tile *tile = &plan->bits_tile[plan->n_bits_tiles++];
-  *tile = (tesela__bits_tile){.inner = {.fill = false}};
-  tesela__box inner;
-  tesela__bits_set_tile(&b->bits, tile, &inner);
-  const tesela__bits_fit *fit = &b->bits;
-  const tesela__kernel *take, *put;
-  tesela__job job = {
-      .plan = plan, .box = &inner, .inner = true, .random = b->job->random, .group = 1, .ws = 8, .wd = 8};
-  tile->whole_bytes = plan->dst.bits >= 8;
-  if (fit->blocks) {
-    take = put = tesela__kernel_for(b->job, tile->whole_bytes ? TESELA__K_COPY : TESELA__K_COPY_BITS, 0, 0);
-  } else {
-    take = tesela__kernel_for(b->job, TESELA__K_SLICE, fit->bits, 0);
-    put = tesela__kernel_for(b->job, TESELA__K_UNSLICE, fit->bits, 0);
+  *tile = &plan->bits_tile[plan->n_bits_tiles++];
+  return TESELA_OK;
+}
+
+/* Make the piece of a step from one buffer to the other. */
+static tesela_status build_step(const tesela__job *outer, const tesela__box *box, tesela__piece *step,
+                                tesela_error *err) {
+  tesela_plan *plan = outer->plan;
+  const bool stream = plan->stream;
+  tesela__box copy;
+  tesela__job job = {.plan = plan, .random = outer->random};
+  float cost;
+  plan->stream = false; /* the buffers are in the cache */
+  const tesela_solver solver = tesela__step_solve(box, &copy, &job, &cost);
+  if (solver == TESELA_SOLVER_PERMUTE) {
+    tesela__permute_fit_block(&job, &job.permute);
+    tesela__permute_split(&job);
   }
+  memset(step, 0, sizeof *step);
+  const tesela_status status = build_piece(&job, solver, step, err);
+  plan->stream = stream;
+  step->stream = false;
+  return status;
+}
+
+/* Make the tile in buffers, and the pieces that move its bytes. */
+static tesela_status set_bits_tile(tesela__builder *b, tesela_error *err) {
+  tesela__piece *piece = b->piece;
+  tesela__bits_fit *fit = &b->bits;
+  tesela__bits_tile *tile = NULL;
+  tesela__box inner;
+  tesela__bits_steps steps = {.n = 1};
+  tesela_status status = new_bits_tile(b->job->plan, &tile, err);
+  if (status != TESELA_OK) return status;
+  tesela__bits_set_tile(fit, tile, &inner);
+  const bool copies = tile->blocks, whole = tile->whole_bytes;
+  const tesela__kernel *take = !copies ? tesela__kernel_for(b->job, TESELA__K_SLICE, fit->bits, 0)
+                               : whole ? tesela__kernel_for(b->job, TESELA__K_COPY, 0, 0)
+                                       : tesela__kernel_for(b->job, TESELA__K_COPY_BITS, 0, 0);
+  const tesela__kernel *put = copies ? take : tesela__kernel_for(b->job, TESELA__K_UNSLICE, fit->bits, 0);
   if (tile->kinds > 1) {
     const tesela__kernel *block = tesela__kernel_for(b->job, TESELA__K_BIT_BLOCK, fit->bits, 0);
     tile->bit_block = (tesela__bit_block_fn *)block->fn;
     piece->isa |= block->isa;
   }
-  tesela__set_units_of_bytes(&job);
   tile->take = (tesela__rows_fn *)take->fn;
   tile->put = (tesela__rows_fn *)put->fn;
   tile->in_run = fit->in;
   tile->out_run = fit->out;
-  tesela__verdict verdict[TESELA__N_SOLVERS] = {{0}};
-  const bool stream = plan->stream;
-  plan->stream = false; /* the buffers are in the cache */
-  const tesela_solver solver = tesela__choose_solver(&job, verdict);
-  if (solver == TESELA_SOLVER_PERMUTE) {
-    tesela__permute_fit_block(&job, &job.permute);
-    tesela__permute_split(&job);
+  piece->isa |= take->isa | put->isa;
+  piece->bits_tile = b->job->plan->n_bits_tiles;
+  if (fit->blocks)
+    steps.box[0] = inner;
+  else
+    tesela__bits_find_steps(b->job, &inner, &steps);
+  tile->n_steps = steps.n;
+  for (int32_t i = 0; i < steps.n && status == TESELA_OK; i++) {
+    status = build_step(b->job, &steps.box[i], &tile->step[i], err);
+    piece->kernel = tile->step[i].kernel;
+    piece->isa |= tile->step[i].isa;
   }
-  tesela_status status = build_piece(&job, solver, &tile->inner, err);
-  plan->stream = stream;
-  tile->inner.stream = false;
-  piece->kernel = tile->inner.kernel;
-  piece->isa |= take->isa | put->isa | tile->inner.isa;
-  piece->bits_tile = plan->n_bits_tiles;
   return status;
 }
 

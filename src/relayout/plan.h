@@ -16,7 +16,7 @@
  *   permute_lines.c      the lines of such blocks, and what each is picked from
  *   permute_bits.c       the rounds of such blocks of elements below 8 bits
  *   bits_tile.c          tiles of elements below 8 bits, or of whole bytes, in buffers; bits_blocks.c: where they stay so; bits_fit.c: which ones;
- *                        bits_run.c: one such tile
+ *                        bits_steps.c: in how many steps from buffer to buffer; bits_run.c: one such tile
  *   tile.c               one tile of a piece, directly or through a buffer for rows that are not line-aligned
  *   window_edges.c       dst in windows: window.c for files, each copied in a buffer of its own;
  *                        window_stage.c in a run, where pieces would write parts of the same lines; window_try.c: is it run so?
@@ -69,6 +69,14 @@ typedef struct tesela__box {
   int32_t n_loops;
   tesela__loop loop[TESELA__MAX_LOOPS];
 } tesela__box;
+
+/* Boxes are large, and most have few loops. */
+static inline void tesela__box_copy(tesela__box *to, const tesela__box *from) {
+  to->src = from->src;
+  to->dst = from->dst;
+  to->n_loops = from->n_loops;
+  memcpy(to->loop, from->loop, (size_t)from->n_loops * sizeof from->loop[0]);
+}
 
 /* Merge loops that are one loop on both sides; then sort, largest |ds| first. */
 void tesela__box_simplify(tesela__box *box);
@@ -306,15 +314,16 @@ typedef struct tesela__bits_tile {
   tesela__rows_fn *take,
       *put;         /* from memory to a buffer, and back: they slice and unslice; of blocks both copy bits */
   int32_t slices;   /* so many tiles are moved at a time, each in bits of its own of all bytes; of blocks 1 */
-  bool blocks;      /* elements stay bits: sides and runs count bits */
-  bool whole_bytes; /* of blocks: runs on both sides are whole bytes, of which both are copies */
+  bool blocks;      /* elements stay as they are, bits or whole bytes: sides and runs count bits */
+  bool whole_bytes; /* of these: runs on both sides are whole bytes, of which both are copies */
   tesela__bit_block_fn
       *bit_block; /* of blocks of elements below a byte: `kinds` rows become rows of as many kinds */
   int32_t kinds,
-      row_loops;       /* the first loops of `in` are these rows, `rows` with those that fill the last byte */
-  int64_t rows, line;  /* line: bytes from one row of a kind to the next */
-  int64_t kind_bytes;  /* not 0: they become kinds at last, `kinds` rows of so many bytes */
-  tesela__piece inner; /* from the buffer of src to that of dst */
+      row_loops;      /* the first loops of `in` are these rows, `rows` with those that fill the last byte */
+  int64_t rows, line; /* line: bytes from one row of a kind to the next */
+  int64_t kind_bytes; /* not 0: they become kinds at last, `kinds` rows of so many bytes */
+  int32_t n_steps;
+  tesela__piece step[2]; /* from the first buffer to the second one, and back */
 } tesela__bits_tile;
 
 /* Ways to move a box, which costs.inc prices: those of one solver differ in kernels or in where elements lie. */

@@ -172,19 +172,52 @@ static tesela__verdict deinterleave_verdict(const tesela__job *job) {
   return weave_verdict(job, b, a, b->ss, false);
 }
 
+/* What the cheapest of rows, transposes and weaves costs. */
+static float quick_cost(const tesela__job *job) {
+  const tesela__verdict others[] = {transpose_verdict(job), interleave_verdict(job),
+                                    deinterleave_verdict(job)};
+  float least = rows_verdict(job).cost;
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    if (others[i].applies && others[i].cost < least) least = others[i].cost;
+  return least;
+}
+
+static tesela__job job_of_step(tesela_plan *plan, const tesela__box *box, tesela__box *copy) {
+  tesela__box_copy(copy, box);
+  return (tesela__job){.plan = plan, .box = copy, .inner = true, .group = 1, .ws = 8, .wd = 8};
+}
+
+/* About what a step costs. */
+static float cost_of_step(tesela_plan *plan, const tesela__box *box) {
+  tesela__box copy;
+  tesela__job job = job_of_step(plan, box, &copy);
+  tesela__box_simplify(&copy);
+  tesela__set_plain_units(&job);
+  return quick_cost(&job);
+}
+
+void tesela__bits_find_steps(const tesela__job *job, const tesela__box *box, tesela__bits_steps *steps) {
+  enum { CHEAP = 3 }; /* such a step is not divided */
+  tesela_plan *plan = job->plan;
+  const bool stream = plan->stream;
+  tesela__box copy;
+  tesela__job one = {.plan = plan};
+  steps->n = 1;
+  tesela__box_copy(&steps->box[0], box);
+  plan->stream = false; /* the buffers are in the cache */
+  tesela__step_solve(box, &copy, &one, &steps->cost);
+  if (job->random || steps->cost > CHEAP) tesela__bits_divide_step(job, cost_of_step, steps);
+  plan->stream = stream;
+}
+
 /* What moving the bytes of a tile from one buffer to the other costs, for the bytes of dst. */
-static double inner_cost(const tesela__job *job, tesela__bits_fit *fit) {
-  tesela__bits_tile tile = {.inner = {.fill = false}};
+static double steps_cost(const tesela__job *job, tesela__bits_fit *fit) {
+  tesela__bits_tile tile = {.n_steps = 0};
   tesela__box box;
-  tesela__verdict verdict[TESELA__N_SOLVERS] = {{0}};
-  const bool stream = job->plan->stream;
+  tesela__bits_steps steps;
   tesela__bits_set_tile(fit, &tile, &box);
-  tesela__job inner = {.plan = job->plan, .box = &box, .inner = true, .group = 1, .ws = 8, .wd = 8};
-  tesela__set_units_of_bytes(&inner);
-  job->plan->stream = false; /* the buffers are in the cache */
-  const tesela_solver solver = tesela__choose_solver(&inner, verdict);
-  job->plan->stream = stream;
-  return (double)verdict[solver].cost;
+  tesela__bits_find_steps(job, &box, &steps);
+  return (double)steps.cost;
 }
 
 /* Tiles in buffers. */
@@ -196,7 +229,7 @@ static tesela__verdict bits_tile_verdict(const tesela__job *job) {
   const double bytes = job->dst_bits / 8.0;
   return costs(job, fit.blocks ? TESELA__COST_BITS_COPIED : TESELA__COST_BITS_AS_BYTES,
                fit.blocks ? (double)fit.step : (double)fit.elements * bytes, (double)fit.in * bytes,
-               (double)fit.out * bytes, fit.blocks ? 0 : inner_cost(job, &fit));
+               (double)fit.out * bytes, fit.blocks ? 0 : steps_cost(job, &fit));
 }
 
 /* The longest row of dst that shares lines with others, and the steps in dst from which on lines are read again, not kept. */
@@ -245,23 +278,33 @@ static bool is_thin(const tesela__job *job) {
          row % TESELA__LINE != 0;
 }
 
+/* Are tiles of whole bytes of no use, whatever they would cost? */
+static bool is_moved_well(const tesela__job *job) {
+  enum { WELL = 4, WIDE = 8 };
+  const bool reads_lines_once = tesela__may_stream(job) && job->wd < WIDE;
+  if (job->random || tesela__wanted(job->plan) == TESELA_SOLVER_BITS) return false;
+  if (reads_lines_once && (permutes_runs(job) || transposes(job))) return false;
+  const tesela__verdict permute = permute_verdict(job);
+  return quick_cost(job) < WELL || (permute.applies && permute.cost < WELL);
+}
+
 /* Tiles of whole bytes. Their cost is less what all others pay for lines that are read again, or written in parts. */
 static tesela__verdict byte_tile_verdict(const tesela__job *job) {
+  enum { LEAST = 32 }; /* bytes of a run */
   tesela__box box;
   tesela__job bits;
   tesela__bits_fit fit;
   if (job->inner) return refuses("from one buffer in the cache to another");
-  if (!tesela__may_stream(job) || job->plan->reach > 0) return refuses("elements are whole bytes");
+  if (job->direct) return refuses("blocks that are mixed inside move as elements");
+  if (job->plan->reach > 0) return refuses("elements are whole bytes");
   if (job->conversion || job->ws != job->wd) return refuses("values are converted");
-  if (job->wd > 4) return refuses("few elements fill a line");
-  if (!job->random && !permutes_runs(job) && !transposes(job))
-    return refuses("rows and weaves move whole runs of both sides");
+  if (is_moved_well(job)) return refuses("rows and weaves move whole runs of both sides");
   tesela__bits_of_bytes(job, &bits, &box);
   tesela__bits_fit_tile(&fit, &bits, TESELA__BYTES_ELEMENTS);
-  if (!fit.blocks) return refuses("no loops make runs of both sides");
   const double in = (double)(fit.in * job->wd), out = (double)(fit.out * job->wd);
+  if (in < LEAST || out < LEAST) return refuses("no loops make runs of both sides");
   tesela__verdict verdict =
-      costs(job, TESELA__COST_BYTES_COPIED, in * out / (in + out), in, out, inner_cost(&bits, &fit));
+      costs(job, TESELA__COST_BYTES_COPIED, in * out / (in + out), in, out, steps_cost(&bits, &fit));
   verdict.cost -= (float)(reads_again(job) + (is_thin(job) ? THIN : 0));
   return verdict;
 }
@@ -363,4 +406,15 @@ tesela_solver tesela__choose_solver(const tesela__job *job, tesela__verdict *ver
     if (job->random ? tesela__random(job->random) % (uint64_t)n == 0 : better) best = (tesela_solver)i;
   }
   return verdict[wanted].applies ? wanted : best;
+}
+
+tesela_solver tesela__step_solve(const tesela__box *box, tesela__box *copy, tesela__job *job, float *cost) {
+  tesela__verdict verdict[TESELA__N_SOLVERS] = {{0}};
+  uint64_t *random = job->random;
+  *job = job_of_step(job->plan, box, copy);
+  job->random = random;
+  tesela__set_units_of_bytes(job);
+  const tesela_solver solver = tesela__choose_solver(job, verdict);
+  *cost = verdict[solver].cost;
+  return solver;
 }

@@ -164,14 +164,12 @@ static void start_permute(tesela__builder *b) {
   for (int32_t i = 0; i < job->box->n_loops; i++) b->used[i] = fit->take[i] > 1;
 }
 
-/* Elements below 8 bits that begin at any bit, or whole bytes, whose tiles are always of blocks. */
+/* Elements below 8 bits that begin at any bit, or whole bytes. */
 static void start_bits_tile(tesela__builder *b) {
   const tesela__job *job = b->job;
   tesela__piece *piece = b->piece;
-  const bool bytes = job->plan->dst.bits >= 8;
-  const int64_t most = bytes ? TESELA__BYTES_ELEMENTS : TESELA__BITS_ELEMENTS;
+  const int64_t most = job->plan->dst.bits >= 8 ? TESELA__BYTES_ELEMENTS : TESELA__BITS_ELEMENTS;
   tesela__bits_fit_tile(&b->bits, job, job->random ? most >> tesela__random(job->random) % 12 : most);
-  if (bytes && !b->bits.blocks) tesela__bits_fit_tile(&b->bits, job, most);
   piece->bitwise = true;
   piece->run = 1;
   for (int32_t i = 0; i < job->box->n_loops; i++) b->used[i] = b->bits.chunk[i] > 1;

@@ -83,15 +83,16 @@ static void take_block(tesela__job *job) {
   for (size_t i = 0; i < sizeof mixes / sizeof mixes[0]; i++) {
     if (mixes[i].rows != b.n || mixes[i].cols != a.n || mixes[i].width != job->wd) continue;
     tesela__box box = *job->box;
-    tesela__job mixed = *job;
+    tesela__job mixed = *job, apart = *job;
     mixed.box = &box;
+    apart.direct = true;
     tesela__drop_loop(&box, job->a > job->b ? job->a : job->b);
     tesela__drop_loop(&box, job->a > job->b ? job->b : job->a);
     mixed.ws = mixed.wd = (int32_t)(a.n * b.n) * job->wd;
     mixed.src_bits = mixed.dst_bits = 8 * mixed.wd;
     mixed.conversion = mixes[i].mix;
     find_loops(&mixed);
-    if (job->random ? tesela__random(job->random) % 2 : least_cost(job) < least_cost(&mixed)) return;
+    if (job->random ? tesela__random(job->random) % 2 : least_cost(&apart) < least_cost(&mixed)) return;
     *job->box = box;
     mixed.box = job->box;
     *job = mixed;
@@ -173,12 +174,17 @@ static bool wants_bits(const tesela__job *job) {
          (job->random && tesela__random(job->random) % 4 == 0);
 }
 
-void tesela__set_units_of_bytes(tesela__job *job) {
+void tesela__set_plain_units(tesela__job *job) {
   to_bytes(job->box);
   job->ws /= 8;
   job->wd /= 8;
   job->bitwise = false;
   widen(job);
+  find_loops(job);
+}
+
+void tesela__set_units_of_bytes(tesela__job *job) {
+  tesela__set_plain_units(job);
   turn_back(job);
   find_loops(job);
   take_block(job);

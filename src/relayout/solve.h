@@ -43,6 +43,7 @@ typedef struct tesela__job {
   tesela__box *box;
   bool fill, bitwise;
   bool inner;           /* from one buffer in the cache to another */
+  bool direct;          /* whole bytes do not go through buffers */
   int32_t ws, wd;       /* width of an element on each side, in these units */
   int32_t group;        /* elements per byte, if several share one and blocks of them can be moved; else 1 */
   int32_t shared, a, b; /* loops that are contiguous on both sides, on src, on dst; or -1 */
@@ -87,6 +88,8 @@ void tesela__set_units(tesela__job *job);
 void tesela__set_units_of_bits(tesela__job *job);
 /* The same for bytes, whatever the plan's elements are. */
 void tesela__set_units_of_bytes(tesela__job *job);
+/* The same with wide elements, but without blocks and near elements. */
+void tesela__set_plain_units(tesela__job *job);
 
 /* The best solver of a job, or the one that is wanted. relayout_cost.c */
 tesela_solver tesela__choose_solver(const tesela__job *job, tesela__verdict *verdict);
@@ -98,6 +101,10 @@ void tesela__solver_verdicts(const tesela__job *job, tesela__verdict verdict[TES
 static inline tesela_solver tesela__wanted(const tesela_plan *plan) {
   return plan->options.solver != TESELA_SOLVER_ANY ? plan->options.solver : plan->tuning.solver;
 }
+
+/* Set the job of a step from one buffer in the cache to another, of a box in bits; *copy becomes the job's box. The plan and `random` are set.
+ * The solver, and its cost. relayout_cost.c */
+tesela_solver tesela__step_solve(const tesela__box *box, tesela__box *copy, tesela__job *job, float *cost);
 
 /* What BITS costs, where it applies. */
 float tesela__bits_cost(const tesela__job *job);
@@ -152,7 +159,7 @@ typedef struct tesela__bits_run {
 /* Near: from a few elements of less than FEW bits together to the next ones at most NEAR bits, from others at most TIMES as many. */
 enum { TESELA__BITS_FEW = 32, TESELA__BITS_NEAR = 128, TESELA__BITS_TIMES = 4 };
 int32_t tesela__bits_continuing(const tesela__box *box, bool src, uint64_t seen, int64_t step);
-int32_t tesela__bits_near(const tesela__box *box, uint64_t seen, int64_t step);
+int32_t tesela__bits_near(const tesela__box *box, uint64_t seen, int64_t step, int32_t bits);
 void tesela__bits_find_run(const tesela__bits_fit *fit, bool src, tesela__bits_run *run);
 
 /* n elements and those that fill the last byte. */
@@ -166,6 +173,19 @@ void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__job *job, int64_
 int64_t tesela__bits_row(const tesela__box *box, int32_t bits, uint64_t *loops);
 /* Set the sides of a tile and the box that moves it from one buffer to the other, in bits. bits_tile.c */
 void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesela__box *inner);
+
+/* The steps from one buffer to the other: boxes of bits, and what they cost. */
+typedef struct tesela__bits_steps {
+  int32_t n;
+  float cost;
+  tesela__box box[2];
+} tesela__bits_steps;
+typedef float tesela__step_cost(tesela_plan *plan, const tesela__box *box);
+/* Divide the one step into two where that costs less. bits_steps.c */
+void tesela__bits_divide_step(const tesela__job *job, tesela__step_cost *step_cost,
+                              tesela__bits_steps *steps);
+/* Choose one step or two for the box of a tile that is not of blocks of bits. relayout_cost.c */
+void tesela__bits_find_steps(const tesela__job *job, const tesela__box *box, tesela__bits_steps *steps);
 
 /* The same for a tile of blocks. bits_blocks.c */
 void tesela__bits_set_blocks(const tesela__bits_fit *fit, tesela__bits_tile *tile, tesela__box *inner);

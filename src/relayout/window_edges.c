@@ -24,7 +24,7 @@ static int64_t window_last(const int64_t *table, int64_t n) {
 static int64_t window_bits_tile(const tesela_plan *plan, const tesela__piece *piece) {
   const tesela__bits_tile *tile = &plan->bits_tile[piece->bits_tile - 1];
   const tesela__bits_side *out = &tile->out;
-  int64_t bits = (out->unit * out->run.n - out->less) * (tile->inner.group > 1 ? 1 : piece->dst_bits);
+  int64_t bits = (out->unit * out->run.n - out->less) * (tile->blocks ? 1 : piece->dst_bits);
   for (int32_t i = 0; i < out->n_loops; i++) {
     if (out->loop[i].memory < 0) return -1;
     bits += (out->loop[i].n - 1) * out->loop[i].memory;

@@ -89,6 +89,12 @@ static const row rows[] = {
     {"2 bits out of tiles of short rows", TESELA_SOLVER_BITS, 2, 3, {3, 64, 256}, "0 1 2", "0 1/8 2/16 2 1"},
     {"2 bits to tiles of tiles", TESELA_SOLVER_BITS, 2, 3, {50, 16, 96}, "0 1/2 2/16 1 2", "2 0 1"},
     {"nibbles of odd rows", TESELA_SOLVER_BITS, 4, 3, {259, 3, 277}, "2 1 0", "0 1 2"},
+    {"bytes into tiles of 2 x 2", TESELA_SOLVER_BITS, 8, 2, {64, 128}, "1/2 0/2 1 0", "0 1"},
+    {"bytes into tiles of 3 x 5", TESELA_SOLVER_BITS, 8, 2, {60, 120}, "1/3 0/5 1 0", "0 1"},
+    {"2 bytes out of tiles of tiles", TESELA_SOLVER_BITS, 16, 3, {3, 16, 48}, "0 1 2", "0 1/8 2/2 1/2 2 1"},
+    {"4 bytes, three dims in another order", TESELA_SOLVER_BITS, 32, 4, {16, 52, 3, 2}, "1 3 0 2", "0 1 2 3"},
+    {"every third of 8 bytes, transposed", TESELA_SOLVER_BITS, 64, 2, {64, 96}, "1 0", "0@300 1@3 +1"},
+    {"16 bytes into tiles", TESELA_SOLVER_BITS, 128, 2, {32, 48}, "1/2 0/4 0 1", "0 1"},
     {"element by element", TESELA_SOLVER_STRIDED, 32, 2, {33, 65}, "1 0", "0 1"},
     {"every third", TESELA_SOLVER_STRIDED, 16, 1, {500}, "0@3", "0@5"},
     {"reversed", TESELA_SOLVER_STRIDED, 8, 1, {500}, "0", "0@-1 +499"},
@@ -324,6 +330,33 @@ static void test_mixes(void **state) {
     }
 }
 
+/* Several short loops that change places: tiles whose bytes move in two steps, by estimate. */
+static void test_steps(void **state) {
+  static const row stepped[] = {
+      {"bytes into tiles of 2 x 2", TESELA_SOLVER_ANY, 8, 2, {128, 256}, "1/2 0/2 1 0", "0 1"},
+      {"the same of odd extents", TESELA_SOLVER_ANY, 8, 2, {1001, 703}, "1/2 0/2 1 0", "0 1"},
+      {"bytes, dims of 2 apart", TESELA_SOLVER_ANY, 8, 4, {64, 2, 128, 2}, "2 0 3 1", "0 1 2 3"},
+      {"bytes into tiles of 3 x 5", TESELA_SOLVER_ANY, 8, 2, {300, 500}, "1/3 0/5 1 0", "0 1"},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof stepped / sizeof stepped[0]; i++) {
+    pair p;
+    bench b;
+    make(&stepped[i], stepped[i].shape, &p);
+    if (!uses(&p, "in two steps")) fail_msg("%s: not in two steps", stepped[i].name);
+    assert_true(make_bench(&b, &p, i));
+    for (int isa = TESELA_ISA_BEST; isa <= TESELA_ISA_AVX512; isa++)
+      for (uint64_t k = 0; k < 3; k++) {
+        if (!tesela_isa_available((tesela_isa)isa)) continue;
+        trial t = {.options = {.isa = (tesela_isa)isa, .threads = 1 + (int32_t)k, .shuffle = k},
+                   .at_end = k == 0};
+        t.dst_shift = t.src_shift = (uint8_t)(k * 3);
+        run(&stepped[i], &b, &t, false);
+      }
+    free_bench(&b);
+  }
+}
+
 /* The gather uses tables wherever both sides are sums, and then threads; elements that share bytes have one. */
 static void test_tables(void **state) {
   (void)state;
@@ -353,10 +386,8 @@ static void test_tables(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_rows),
-      cmocka_unit_test(test_tables),
-      cmocka_unit_test(test_neighbours),
-      cmocka_unit_test(test_mixes),
+      cmocka_unit_test(test_rows),  cmocka_unit_test(test_tables), cmocka_unit_test(test_neighbours),
+      cmocka_unit_test(test_mixes), cmocka_unit_test(test_steps),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
