@@ -415,7 +415,7 @@
 #include "relayout/bits_fit.c"
 #include "relayout/bits_loops.c"
 #include "relayout/bits_run.c"
-#include "relayout/bits_steps.c"
+#include "relayout/bits_passes.c"
 #include "relayout/bits_tile.c"
 #include "relayout/box.c"
 #include "relayout/cache.c"

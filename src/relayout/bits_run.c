@@ -219,18 +219,18 @@ static void run_together(tesela__worker *w, const tesela__together *tiles) {
                    .to = tile->dst,
                    .next = bits->slices == 1 ? tile->next_dst : NULL,
                    .prefetch = &w->prefetch};
-  share_prefetch(&w->prefetch, 2 + bits->n_steps, runs / (bits->kinds > 1 ? bits->kinds : 8));
+  share_prefetch(&w->prefetch, 2 + bits->n_passes, runs / (bits->kinds > 1 ? bits->kinds : 8));
   if (bits->kinds > 1 && !bits->kind_bytes)
     move_kinds(&in, bits, count, tile->src_bit, w->pack);
   else
     move_runs(&in, count, unit, tile->src_bit);
   unsigned char *from = w->stage, *to = w->pack;
-  for (int32_t i = 0; i < bits->n_steps; i++) {
-    const tesela__piece *step = &bits->step[i];
-    if (bits->padded > 0 && i == bits->n_steps - 1)
+  for (int32_t i = 0; i < bits->n_passes; i++) {
+    const tesela__piece *pass = &bits->pass[i];
+    if (bits->padded > 0 && i == bits->n_passes - 1)
       memset(to, w->plan->fill_pattern[0], (size_t)bits->padded);
-    share_prefetch(&w->prefetch, 1 + bits->n_steps - i, step->bytes / (step->transpose_fn ? 4096 : 1024));
-    w->run_inner(w, step, to, from);
+    share_prefetch(&w->prefetch, 1 + bits->n_passes - i, pass->bytes / (pass->transpose_fn ? 4096 : 1024));
+    w->run_inner(w, pass, to, from);
     to = from;
     from = from == w->stage ? w->pack : w->stage;
   }

@@ -281,8 +281,8 @@ static tesela_status new_bits_tile(tesela_plan *plan, tesela__bits_tile **tile, 
   return TESELA_OK;
 }
 
-/* Make the piece of a step from one buffer to the other. */
-static tesela_status build_step(const tesela__job *outer, const tesela__box *box, tesela__piece *step,
+/* Make the piece of a pass from one buffer to the other. */
+static tesela_status build_pass(const tesela__job *outer, const tesela__box *box, tesela__piece *pass,
                                 tesela_error *err) {
   tesela_plan *plan = outer->plan;
   const bool stream = plan->stream;
@@ -290,15 +290,15 @@ static tesela_status build_step(const tesela__job *outer, const tesela__box *box
   tesela__job job = {.plan = plan, .random = outer->random};
   float cost;
   plan->stream = false; /* the buffers are in the cache */
-  const tesela_solver solver = tesela__step_solve(box, &copy, &job, &cost);
+  const tesela_solver solver = tesela__pass_solve(box, &copy, &job, &cost);
   if (solver == TESELA_SOLVER_PERMUTE) {
     tesela__permute_fit_block(&job, &job.permute);
     tesela__permute_split(&job);
   }
-  memset(step, 0, sizeof *step);
-  const tesela_status status = build_piece(&job, solver, step, err);
+  memset(pass, 0, sizeof *pass);
+  const tesela_status status = build_piece(&job, solver, pass, err);
   plan->stream = stream;
-  step->stream = false;
+  pass->stream = false;
   return status;
 }
 
@@ -308,7 +308,7 @@ static tesela_status set_bits_tile(tesela__builder *b, tesela_error *err) {
   tesela__bits_fit *fit = &b->bits;
   tesela__bits_tile *tile = NULL;
   tesela__box inner;
-  tesela__bits_steps steps = {.n = 1};
+  tesela__bits_passes passes = {.n = 1};
   tesela_status status = new_bits_tile(b->job->plan, &tile, err);
   if (status != TESELA_OK) return status;
   tesela__bits_set_tile(fit, tile, &inner);
@@ -329,14 +329,14 @@ static tesela_status set_bits_tile(tesela__builder *b, tesela_error *err) {
   piece->isa |= take->isa | put->isa;
   piece->bits_tile = b->job->plan->n_bits_tiles;
   if (fit->blocks)
-    steps.box[0] = inner;
+    passes.box[0] = inner;
   else
-    tesela__bits_find_steps(b->job, &inner, &steps);
-  tile->n_steps = steps.n;
-  for (int32_t i = 0; i < steps.n && status == TESELA_OK; i++) {
-    status = build_step(b->job, &steps.box[i], &tile->step[i], err);
-    piece->kernel = tile->step[i].kernel;
-    piece->isa |= tile->step[i].isa;
+    tesela__bits_find_passes(b->job, &inner, &passes);
+  tile->n_passes = passes.n;
+  for (int32_t i = 0; i < passes.n && status == TESELA_OK; i++) {
+    status = build_pass(b->job, &passes.box[i], &tile->pass[i], err);
+    piece->kernel = tile->pass[i].kernel;
+    piece->isa |= tile->pass[i].isa;
   }
   return status;
 }

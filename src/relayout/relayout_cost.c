@@ -118,6 +118,12 @@ static void block_sides(const tesela__job *job, double *in, double *out) {
   *out = job->wd ? (double)dst : TESELA__LINE;
 }
 
+/* What blocks of two or three columns cost, whose kernel has little to do in each row. */
+static float of_few_columns(double columns) {
+  enum { FEW = 4 };
+  return columns < FEW ? (float)(0.8 * (FEW / columns - 1)) : 0;
+}
+
 static tesela__verdict transpose_verdict(const tesela__job *job) {
   const char *why = not_two_sides(job);
   if (why) return refuses(why);
@@ -133,7 +139,9 @@ static tesela__verdict transpose_verdict(const tesela__job *job) {
                          : job->conversion ? TESELA__COST_TRANSPOSE_CONVERTED
                                            : TESELA__COST_TRANSPOSE;
   double block = up_to_line(in) * up_to_line(out) / job->wd;
-  return costs(job, way, block, in, out, part_of_line(in) * part_of_line(out));
+  tesela__verdict verdict = costs(job, way, block, in, out, part_of_line(in) * part_of_line(out));
+  if (job->plan->stream && way == TESELA__COST_TRANSPOSE) verdict.cost += of_few_columns(in / job->wd);
+  return verdict;
 }
 
 static bool has_few_streams(int64_t k, int32_t width) {
@@ -182,42 +190,42 @@ static float quick_cost(const tesela__job *job) {
   return least;
 }
 
-static tesela__job job_of_step(tesela_plan *plan, const tesela__box *box, tesela__box *copy) {
+static tesela__job job_of_pass(tesela_plan *plan, const tesela__box *box, tesela__box *copy) {
   tesela__box_copy(copy, box);
   return (tesela__job){.plan = plan, .box = copy, .inner = true, .group = 1, .ws = 8, .wd = 8};
 }
 
-/* About what a step costs. */
-static float cost_of_step(tesela_plan *plan, const tesela__box *box) {
+/* About what a pass costs. */
+static float cost_of_pass(tesela_plan *plan, const tesela__box *box) {
   tesela__box copy;
-  tesela__job job = job_of_step(plan, box, &copy);
+  tesela__job job = job_of_pass(plan, box, &copy);
   tesela__box_simplify(&copy);
   tesela__set_plain_units(&job);
   return quick_cost(&job);
 }
 
-void tesela__bits_find_steps(const tesela__job *job, const tesela__box *box, tesela__bits_steps *steps) {
-  enum { CHEAP = 3 }; /* such a step is not divided */
+void tesela__bits_find_passes(const tesela__job *job, const tesela__box *box, tesela__bits_passes *passes) {
+  enum { CHEAP = 3 }; /* such a pass is not divided */
   tesela_plan *plan = job->plan;
   const bool stream = plan->stream;
   tesela__box copy;
   tesela__job one = {.plan = plan};
-  steps->n = 1;
-  tesela__box_copy(&steps->box[0], box);
+  passes->n = 1;
+  tesela__box_copy(&passes->box[0], box);
   plan->stream = false; /* the buffers are in the cache */
-  tesela__step_solve(box, &copy, &one, &steps->cost);
-  if (job->random || steps->cost > CHEAP) tesela__bits_divide_step(job, cost_of_step, steps);
+  tesela__pass_solve(box, &copy, &one, &passes->cost);
+  if (job->random || passes->cost > CHEAP) tesela__bits_divide_pass(job, cost_of_pass, passes);
   plan->stream = stream;
 }
 
 /* What moving the bytes of a tile from one buffer to the other costs, for the bytes of dst. */
-static double steps_cost(const tesela__job *job, tesela__bits_fit *fit) {
-  tesela__bits_tile tile = {.n_steps = 0};
+static double passes_cost(const tesela__job *job, tesela__bits_fit *fit) {
+  tesela__bits_tile tile = {.n_passes = 0};
   tesela__box box;
-  tesela__bits_steps steps;
+  tesela__bits_passes passes;
   tesela__bits_set_tile(fit, &tile, &box);
-  tesela__bits_find_steps(job, &box, &steps);
-  return (double)steps.cost;
+  tesela__bits_find_passes(job, &box, &passes);
+  return (double)passes.cost;
 }
 
 /* Tiles in buffers. */
@@ -229,7 +237,7 @@ static tesela__verdict bits_tile_verdict(const tesela__job *job) {
   const double bytes = job->dst_bits / 8.0;
   return costs(job, fit.blocks ? TESELA__COST_BITS_COPIED : TESELA__COST_BITS_AS_BYTES,
                fit.blocks ? (double)fit.step : (double)fit.elements * bytes, (double)fit.in * bytes,
-               (double)fit.out * bytes, fit.blocks ? 0 : steps_cost(job, &fit));
+               (double)fit.out * bytes, fit.blocks ? 0 : passes_cost(job, &fit));
 }
 
 /* The longest row of dst that shares lines with others, and the steps in dst from which on lines are read again, not kept. */
@@ -244,8 +252,10 @@ static bool permutes_runs(const tesela__job *job) {
          permute.cost < rows_verdict(job).cost;
 }
 static bool transposes(const tesela__job *job) {
-  return transpose_verdict(job).applies && !interleave_verdict(job).applies &&
-         !deinterleave_verdict(job).applies;
+  const tesela__verdict transpose = transpose_verdict(job), interleave = interleave_verdict(job),
+                        deinterleave = deinterleave_verdict(job);
+  return transpose.applies && (!interleave.applies || interleave.cost > transpose.cost) &&
+         (!deinterleave.applies || deinterleave.cost > transpose.cost);
 }
 
 /* What a line of src costs that is read again, because src goes on in it where dst is far: from the run of a permute, or from the columns
@@ -304,7 +314,7 @@ static tesela__verdict byte_tile_verdict(const tesela__job *job) {
   const double in = (double)(fit.in * job->wd), out = (double)(fit.out * job->wd);
   if (in < LEAST || out < LEAST) return refuses("no loops make runs of both sides");
   tesela__verdict verdict =
-      costs(job, TESELA__COST_BYTES_COPIED, in * out / (in + out), in, out, steps_cost(&bits, &fit));
+      costs(job, TESELA__COST_BYTES_COPIED, in * out / (in + out), in, out, passes_cost(&bits, &fit));
   verdict.cost -= (float)(reads_again(job) + (is_thin(job) ? THIN : 0));
   return verdict;
 }
@@ -408,10 +418,10 @@ tesela_solver tesela__choose_solver(const tesela__job *job, tesela__verdict *ver
   return verdict[wanted].applies ? wanted : best;
 }
 
-tesela_solver tesela__step_solve(const tesela__box *box, tesela__box *copy, tesela__job *job, float *cost) {
+tesela_solver tesela__pass_solve(const tesela__box *box, tesela__box *copy, tesela__job *job, float *cost) {
   tesela__verdict verdict[TESELA__N_SOLVERS] = {{0}};
   uint64_t *random = job->random;
-  *job = job_of_step(job->plan, box, copy);
+  *job = job_of_pass(job->plan, box, copy);
   job->random = random;
   tesela__set_units_of_bytes(job);
   const tesela_solver solver = tesela__choose_solver(job, verdict);

@@ -102,9 +102,9 @@ static inline tesela_solver tesela__wanted(const tesela_plan *plan) {
   return plan->options.solver != TESELA_SOLVER_ANY ? plan->options.solver : plan->tuning.solver;
 }
 
-/* Set the job of a step from one buffer in the cache to another, of a box in bits; *copy becomes the job's box. The plan and `random` are set.
+/* Set the job of a pass from one buffer in the cache to another, of a box in bits; *copy becomes the job's box. The plan and `random` are set.
  * The solver, and its cost. relayout_cost.c */
-tesela_solver tesela__step_solve(const tesela__box *box, tesela__box *copy, tesela__job *job, float *cost);
+tesela_solver tesela__pass_solve(const tesela__box *box, tesela__box *copy, tesela__job *job, float *cost);
 
 /* What BITS costs, where it applies. */
 float tesela__bits_cost(const tesela__job *job);
@@ -174,18 +174,18 @@ int64_t tesela__bits_row(const tesela__box *box, int32_t bits, uint64_t *loops);
 /* Set the sides of a tile and the box that moves it from one buffer to the other, in bits. bits_tile.c */
 void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesela__box *inner);
 
-/* The steps from one buffer to the other: boxes of bits, and what they cost. */
-typedef struct tesela__bits_steps {
+/* The passes from one buffer to the other: boxes of bits, and what they cost. */
+typedef struct tesela__bits_passes {
   int32_t n;
   float cost;
   tesela__box box[2];
-} tesela__bits_steps;
-typedef float tesela__step_cost(tesela_plan *plan, const tesela__box *box);
-/* Divide the one step into two where that costs less. bits_steps.c */
-void tesela__bits_divide_step(const tesela__job *job, tesela__step_cost *step_cost,
-                              tesela__bits_steps *steps);
-/* Choose one step or two for the box of a tile that is not of blocks of bits. relayout_cost.c */
-void tesela__bits_find_steps(const tesela__job *job, const tesela__box *box, tesela__bits_steps *steps);
+} tesela__bits_passes;
+typedef float tesela__pass_cost(tesela_plan *plan, const tesela__box *box);
+/* Divide the one pass into two where that costs less. bits_passes.c */
+void tesela__bits_divide_pass(const tesela__job *job, tesela__pass_cost *pass_cost,
+                              tesela__bits_passes *passes);
+/* Choose one pass or two for the box of a tile that is not of blocks of bits. relayout_cost.c */
+void tesela__bits_find_passes(const tesela__job *job, const tesela__box *box, tesela__bits_passes *passes);
 
 /* The same for a tile of blocks. bits_blocks.c */
 void tesela__bits_set_blocks(const tesela__bits_fit *fit, tesela__bits_tile *tile, tesela__box *inner);

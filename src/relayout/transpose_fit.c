@@ -9,18 +9,26 @@
  */
 #include "relayout/solve.h"
 
+static bool has_small_l2(const tesela__job *job) { return job->plan->info.l2_bytes <= 512 << 10; }
+
+/* Are rows of both sides long, of elements of 4 bytes and more, and do stores go past the cache? */
+static bool is_long_transpose(const tesela__job *job) {
+  enum { IN = 256, OUT = 1024, WIDE = 4 };
+  return job->plan->stream && job->wd >= WIDE && job->box->loop[job->a].n * job->wd >= IN &&
+         job->box->loop[job->b].n * job->wd >= OUT;
+}
+
 /* For a transpose. Bytes have many short columns, elements of 8 bytes and more few: both sides take more. Src rows that all meet in one
  * set of L2 evict each other: few of them, each for longer. Where L2 is small, a line of each of many rows that are far apart is faster, if these
  * are in different sets of L1 (Zen 3: `u8 [1539,28171]` from 2.5 to 4.0 GB/s, `u16 [20734,1275]` from 4.2 to 6.5); elements of 4 bytes and more take
  * longer stretches of src there (`f32 [16384,512]` from 5.5 to 8.5). */
 static tesela__tile_target target_of_blocks(const tesela__job *job) {
-  enum { PAGE = 4096, SMALL_L2 = 512 << 10, APART = 512, FAR = 1024, ROWS = 256, LONG = 256 };
+  enum { PAGE = 4096, APART = 512, FAR = 1024, ROWS = 256 };
   const tesela__tuning *tuning = &job->plan->tuning;
   const int64_t pitch = job->box->loop[job->b].ss;
   tesela__tile_target target = {job->wd == 1 || job->wd >= 8 ? 512 : 256, job->wd >= 8 ? 512 : 256, 0};
-  const bool small_l2 = job->plan->info.l2_bytes <= SMALL_L2;
-  if (small_l2 && job->plan->stream && job->wd >= 4 && job->box->loop[job->a].n * job->wd >= LONG)
-    target = (tesela__tile_target){1024, 256, 0};
+  const bool small_l2 = has_small_l2(job);
+  if (small_l2 && is_long_transpose(job)) target = (tesela__tile_target){1024, 256, 0};
   bool copied = job->plan->stream && job->wd <= 2 && job->group == 1 && !job->conversion && !job->apart;
   if (copied && pitch % PAGE == 0)
     target.in = 512; /* see rows_meet */

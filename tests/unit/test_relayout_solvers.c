@@ -330,20 +330,20 @@ static void test_mixes(void **state) {
     }
 }
 
-/* Several short loops that change places: tiles whose bytes move in two steps, by estimate. */
-static void test_steps(void **state) {
-  static const row stepped[] = {
+/* Several short loops that change places: tiles whose bytes move in two passes, by estimate. */
+static void test_passes(void **state) {
+  static const row passing[] = {
       {"bytes into tiles of 2 x 2", TESELA_SOLVER_ANY, 8, 2, {128, 256}, "1/2 0/2 1 0", "0 1"},
       {"the same of odd extents", TESELA_SOLVER_ANY, 8, 2, {1001, 703}, "1/2 0/2 1 0", "0 1"},
       {"bytes, dims of 2 apart", TESELA_SOLVER_ANY, 8, 4, {64, 2, 128, 2}, "2 0 3 1", "0 1 2 3"},
       {"bytes into tiles of 3 x 5", TESELA_SOLVER_ANY, 8, 2, {300, 500}, "1/3 0/5 1 0", "0 1"},
   };
   (void)state;
-  for (size_t i = 0; i < sizeof stepped / sizeof stepped[0]; i++) {
+  for (size_t i = 0; i < sizeof passing / sizeof passing[0]; i++) {
     pair p;
     bench b;
-    make(&stepped[i], stepped[i].shape, &p);
-    if (!uses(&p, "in two steps")) fail_msg("%s: not in two steps", stepped[i].name);
+    make(&passing[i], passing[i].shape, &p);
+    if (!uses(&p, "in two passes")) fail_msg("%s: not in two passes", passing[i].name);
     assert_true(make_bench(&b, &p, i));
     for (int isa = TESELA_ISA_BEST; isa <= TESELA_ISA_AVX512; isa++)
       for (uint64_t k = 0; k < 3; k++) {
@@ -351,7 +351,7 @@ static void test_steps(void **state) {
         trial t = {.options = {.isa = (tesela_isa)isa, .threads = 1 + (int32_t)k, .shuffle = k},
                    .at_end = k == 0};
         t.dst_shift = t.src_shift = (uint8_t)(k * 3);
-        run(&stepped[i], &b, &t, false);
+        run(&passing[i], &b, &t, false);
       }
     free_bench(&b);
   }
@@ -387,7 +387,7 @@ static void test_tables(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_rows),  cmocka_unit_test(test_tables), cmocka_unit_test(test_neighbours),
-      cmocka_unit_test(test_mixes), cmocka_unit_test(test_steps),
+      cmocka_unit_test(test_mixes), cmocka_unit_test(test_passes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
