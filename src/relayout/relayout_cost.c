@@ -306,13 +306,13 @@ static tesela__verdict byte_tile_verdict(const tesela__job *job) {
   tesela__bits_fit fit;
   if (job->inner) return refuses("from one buffer in the cache to another");
   if (job->direct) return refuses("blocks that are mixed inside move as elements");
-  if (job->plan->reach > 0) return refuses("elements are whole bytes");
+  if (job->plan->reach > 0) return refuses("dst is written in windows");
   if (job->conversion || job->ws != job->wd) return refuses("values are converted");
-  if (is_moved_well(job)) return refuses("rows and weaves move whole runs of both sides");
+  if (is_moved_well(job)) return refuses("other solvers move whole bytes well");
   tesela__bits_of_bytes(job, &bits, &box);
   tesela__bits_fit_tile(&fit, &bits, TESELA__BYTES_ELEMENTS);
   const double in = (double)(fit.in * job->wd), out = (double)(fit.out * job->wd);
-  if (in < LEAST || out < LEAST) return refuses("no loops make runs of both sides");
+  if (in < LEAST || out < LEAST) return refuses("runs of a side have less than 32 bytes");
   tesela__verdict verdict =
       costs(job, TESELA__COST_BYTES_COPIED, in * out / (in + out), in, out, passes_cost(&bits, &fit));
   verdict.cost -= (float)(reads_again(job) + (is_thin(job) ? THIN : 0));
