@@ -80,8 +80,9 @@ static void set_pass_boxes(const tesela__box *box, const pass_order *order, tese
 /* Keep the order if its passes cost less than those found so far. */
 static void try_order(tesela_plan *plan, const tesela__box *box, const pass_order *order,
                       tesela__pass_cost *pass_cost, tesela__bits_passes *found) {
-  enum { EACH = 1 }; /* of a pass, beside what the costs say: they only rank */
+  enum { EACH = 1, ENOUGH = 3 }; /* of a pass, beside what the costs say: they only rank */
   tesela__box pass[2];
+  if (found->n == 2 && found->cost < ENOUGH) return;
   set_pass_boxes(box, order, pass);
   float cost = pass_cost(plan, &pass[0]) + 2 * EACH;
   if (cost >= found->cost) return;

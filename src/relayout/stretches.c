@@ -336,8 +336,9 @@ bool tesela__stretches_better(const tesela_plan *plan, const tesela__sums *sums)
     return false;
   int64_t data = width;
   for (int32_t c = 0; c < sums->n; c++) data *= sums->extent[c];
-  if (plan->info.dst_bytes / 2 >= data && !piece->picks_padding)
-    return true; /* more padding than data, of which pieces make fills of their own */
+  const bool apart = plan->n_fills > 0 && !piece->picks_padding && !piece->padded;
+  if (plan->info.dst_bytes / 2 >= data && apart)
+    return true; /* more padding than data, in fills of their own */
   const int32_t p = tesela__gather_nearest(sums, sums->dst);
   const int32_t q = tesela__gather_transposes(plan, sums) ? tesela__gather_nearest(sums, sums->src) : p;
   const int64_t out = bytes_of_run(sums, sums->dst[p], p, width),
