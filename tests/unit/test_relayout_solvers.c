@@ -402,7 +402,7 @@ static void test_mostly_padding(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_rows),  cmocka_unit_test(test_tables), cmocka_unit_test(test_neighbours),
-      cmocka_unit_test(test_mixes), cmocka_unit_test(test_passes),
+      cmocka_unit_test(test_mixes), cmocka_unit_test(test_passes), cmocka_unit_test(test_mostly_padding),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
