@@ -395,7 +395,7 @@ static void test_mostly_padding(void **state) {
   make(&r, shape, &p);
   assert_int_equal(tesela_plan_create(&plan, &p.dst, &p.src, NULL, NULL), TESELA_OK);
   tesela_plan_describe(plan, &info);
-  assert_true(info.solver == TESELA_SOLVER_TRANSPOSE || info.solver == TESELA_SOLVER_PERMUTE);
+  assert_true(info.solver != TESELA_SOLVER_GATHER);
   tesela_plan_destroy(plan);
 }
 
