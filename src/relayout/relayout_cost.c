@@ -180,42 +180,13 @@ static tesela__verdict deinterleave_verdict(const tesela__job *job) {
   return weave_verdict(job, b, a, b->ss, false);
 }
 
-/* What the cheapest of rows, transposes and weaves costs. */
-static float quick_cost(const tesela__job *job) {
+float tesela__quick_cost(const tesela__job *job) {
   const tesela__verdict others[] = {transpose_verdict(job), interleave_verdict(job),
                                     deinterleave_verdict(job)};
   float least = rows_verdict(job).cost;
   for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
     if (others[i].applies && others[i].cost < least) least = others[i].cost;
   return least;
-}
-
-static tesela__job job_of_pass(tesela_plan *plan, const tesela__box *box, tesela__box *copy) {
-  tesela__box_copy(copy, box);
-  return (tesela__job){.plan = plan, .box = copy, .inner = true, .group = 1, .ws = 8, .wd = 8};
-}
-
-/* About what a pass costs. */
-static float cost_of_pass(tesela_plan *plan, const tesela__box *box) {
-  tesela__box copy;
-  tesela__job job = job_of_pass(plan, box, &copy);
-  tesela__box_simplify(&copy);
-  tesela__set_plain_units(&job);
-  return quick_cost(&job);
-}
-
-void tesela__bits_find_passes(const tesela__job *job, const tesela__box *box, tesela__bits_passes *passes) {
-  enum { CHEAP = 3 }; /* such a pass is not divided */
-  tesela_plan *plan = job->plan;
-  const bool stream = plan->stream;
-  tesela__box copy;
-  tesela__job one = {.plan = plan};
-  passes->n = 1;
-  tesela__box_copy(&passes->box[0], box);
-  plan->stream = false; /* the buffers are in the cache */
-  tesela__pass_solve(box, &copy, &one, &passes->cost);
-  if (job->random || passes->cost > CHEAP) tesela__bits_divide_pass(job, cost_of_pass, passes);
-  plan->stream = stream;
 }
 
 /* What moving the bytes of a tile from one buffer to the other costs, for the bytes of dst. */
@@ -295,7 +266,7 @@ static bool is_moved_well(const tesela__job *job) {
   if (job->random || tesela__wanted(job->plan) == TESELA_SOLVER_BITS) return false;
   if (reads_lines_once && (permutes_runs(job) || transposes(job))) return false;
   const tesela__verdict permute = permute_verdict(job);
-  return quick_cost(job) < WELL || (permute.applies && permute.cost < WELL);
+  return tesela__quick_cost(job) < WELL || (permute.applies && permute.cost < WELL);
 }
 
 /* Tiles of whole bytes. Their cost is less what all others pay for lines that are read again, or written in parts. */
@@ -416,15 +387,4 @@ tesela_solver tesela__choose_solver(const tesela__job *job, tesela__verdict *ver
     if (job->random ? tesela__random(job->random) % (uint64_t)n == 0 : better) best = (tesela_solver)i;
   }
   return verdict[wanted].applies ? wanted : best;
-}
-
-tesela_solver tesela__pass_solve(const tesela__box *box, tesela__box *copy, tesela__job *job, float *cost) {
-  tesela__verdict verdict[TESELA__N_SOLVERS] = {{0}};
-  uint64_t *random = job->random;
-  *job = job_of_pass(job->plan, box, copy);
-  job->random = random;
-  tesela__set_units_of_bytes(job);
-  const tesela_solver solver = tesela__choose_solver(job, verdict);
-  *cost = verdict[solver].cost;
-  return solver;
 }

@@ -174,7 +174,8 @@ static bool wants_bits(const tesela__job *job) {
          (job->random && tesela__random(job->random) % 4 == 0);
 }
 
-void tesela__set_plain_units(tesela__job *job) {
+/* Of whole bytes, without blocks and near elements. */
+static void set_plain_units(tesela__job *job) {
   to_bytes(job->box);
   job->ws /= 8;
   job->wd /= 8;
@@ -184,7 +185,7 @@ void tesela__set_plain_units(tesela__job *job) {
 }
 
 void tesela__set_units_of_bytes(tesela__job *job) {
-  tesela__set_plain_units(job);
+  set_plain_units(job);
   turn_back(job);
   find_loops(job);
   take_block(job);
@@ -215,4 +216,45 @@ void tesela__set_units(tesela__job *job) {
   } else {
     set_units_of_conversion(job);
   }
+}
+
+/* ---- passes from one buffer in the cache to another --------------------------------------------------------- */
+
+static tesela__job job_of_pass(tesela_plan *plan, const tesela__box *box, tesela__box *copy) {
+  tesela__box_copy(copy, box);
+  return (tesela__job){.plan = plan, .box = copy, .inner = true, .group = 1, .ws = 8, .wd = 8};
+}
+
+tesela_solver tesela__pass_solve(const tesela__box *box, tesela__box *copy, tesela__job *job, float *cost) {
+  tesela__verdict verdict[TESELA__N_SOLVERS] = {{0}};
+  uint64_t *random = job->random;
+  *job = job_of_pass(job->plan, box, copy);
+  job->random = random;
+  tesela__set_units_of_bytes(job);
+  const tesela_solver solver = tesela__choose_solver(job, verdict);
+  *cost = verdict[solver].cost;
+  return solver;
+}
+
+/* About what a pass costs. */
+static float cost_of_pass(tesela_plan *plan, const tesela__box *box) {
+  tesela__box copy;
+  tesela__job job = job_of_pass(plan, box, &copy);
+  tesela__box_simplify(&copy);
+  set_plain_units(&job);
+  return tesela__quick_cost(&job);
+}
+
+void tesela__bits_find_passes(const tesela__job *job, const tesela__box *box, tesela__bits_passes *passes) {
+  enum { CHEAP = 3 }; /* such a pass is not divided */
+  tesela_plan *plan = job->plan;
+  const bool stream = plan->stream;
+  tesela__box copy;
+  tesela__job one = {.plan = plan};
+  passes->n = 1;
+  tesela__box_copy(&passes->box[0], box);
+  plan->stream = false; /* the buffers are in the cache */
+  tesela__pass_solve(box, &copy, &one, &passes->cost);
+  if (job->random || passes->cost > CHEAP) tesela__bits_divide_pass(job, cost_of_pass, passes);
+  plan->stream = stream;
 }

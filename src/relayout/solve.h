@@ -88,8 +88,6 @@ void tesela__set_units(tesela__job *job);
 void tesela__set_units_of_bits(tesela__job *job);
 /* The same for bytes, whatever the plan's elements are. */
 void tesela__set_units_of_bytes(tesela__job *job);
-/* The same with wide elements, but without blocks and near elements. */
-void tesela__set_plain_units(tesela__job *job);
 
 /* The best solver of a job, or the one that is wanted. relayout_cost.c */
 tesela_solver tesela__choose_solver(const tesela__job *job, tesela__verdict *verdict);
@@ -103,8 +101,11 @@ static inline tesela_solver tesela__wanted(const tesela_plan *plan) {
 }
 
 /* Set the job of a pass from one buffer in the cache to another, of a box in bits; *copy becomes the job's box. The plan and `random` are set.
- * The solver, and its cost. relayout_cost.c */
+ * The solver, and its cost. relayout_units.c */
 tesela_solver tesela__pass_solve(const tesela__box *box, tesela__box *copy, tesela__job *job, float *cost);
+
+/* What the cheapest of rows, transposes and weaves costs. */
+float tesela__quick_cost(const tesela__job *job);
 
 /* What BITS costs, where it applies. */
 float tesela__bits_cost(const tesela__job *job);
@@ -184,7 +185,7 @@ typedef float tesela__pass_cost(tesela_plan *plan, const tesela__box *box);
 /* Divide the one pass into two where that costs less. bits_passes.c */
 void tesela__bits_divide_pass(const tesela__job *job, tesela__pass_cost *pass_cost,
                               tesela__bits_passes *passes);
-/* Choose one pass or two for the box of a tile that is not of blocks of bits. relayout_cost.c */
+/* Choose one pass or two for the box of a tile that is not of blocks of bits. relayout_units.c */
 void tesela__bits_find_passes(const tesela__job *job, const tesela__box *box, tesela__bits_passes *passes);
 
 /* The same for a tile of blocks. bits_blocks.c */
