@@ -5,8 +5,8 @@
  * Two are better where several short loops change places, which no kernel moves at once. Between the passes the loops have an order of their
  * own, so that each pass is a transpose, a weave or a copy of runs:
  *
- *   u8 [r,2,c,2] to {0,2,3,1}     in one pass, blocks of 2 x 2 bytes
- *      [r,c,2,2] in between       two rows are woven into one; then 4 bytes are an element of a transpose
+ *   u8 [r,2,c,2] to 2 0 3 1      in one pass, blocks of 2 x 2 bytes
+ *      0 2 3 1 in between        two rows are woven into one; then 4 bytes are an element of a transpose
  *
  * Tried are the orders of each side with one loop elsewhere, or with the last loops of the other side as its own last ones.
  */
@@ -98,8 +98,9 @@ static void try_pass_orders(tesela_plan *plan, const tesela__box *box, const pas
                             tesela__bits_passes *found) {
   for (int32_t from = 0; from < order->n; from++)
     for (int32_t to = 0; to < order->n; to++) {
+      if (to == from || to == from - 1) continue; /* the same, or moved from the loop before it */
       const pass_order one = moved_order(*order, from, to);
-      if (to != from && to != from - 1) try_order(plan, box, &one, pass_cost, found);
+      try_order(plan, box, &one, pass_cost, found);
     }
   for (int32_t k = 2; k < order->n; k++) {
     const pass_order one = ended_order(*order, other, k);

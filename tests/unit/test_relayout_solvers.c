@@ -384,7 +384,7 @@ static void test_tables(void **state) {
   }
 }
 
-/* 6 of 16 channels have data: the rows of a transpose have their padding, so there are no fills that the gather would avoid. */
+/* Of 16 channels 6 have data, and a transpose writes the padding with its rows: then the gather is of no use. */
 static void test_mostly_padding(void **state) {
   (void)state;
   const row r = {"channels", TESELA_SOLVER_ANY, 8, 3, {0}, "0 1/16 2 1", "0 1 2"};
