@@ -437,6 +437,7 @@
 #include "relayout/in_place_map.c"
 #include "relayout/in_place_parts.c"
 #include "relayout/in_place_strips.c"
+#include "relayout/in_place_tails.c"
 #include "relayout/measure.c"
 #include "relayout/move.c"
 #include "relayout/padding.c"

@@ -6,6 +6,7 @@
  *   in_place_choose.c   chooses the passes, and explains them
  *   in_place_strips.c   finds strips that go through the scratch, one after the other
  *   in_place_digits.c   permutations of whole digits: swaps, or strips and cycles of blocks
+ *   in_place_tails.c    the same, without the rows that a divisor leaves over
  *   in_place_blocks.c   runs strips, swaps of pairs of blocks, and cycles of blocks
  *   in_place_parts.c    plans of parts; progress
  *   in_place_cycles.c   moves units along paths and cycles: slow, for everything, without scratch
@@ -25,6 +26,8 @@
   X(TESELA__PASS_STRIPS, "strips through the scratch")    \
   X(TESELA__PASS_SWAPS, "pairs of blocks change places")  \
   X(TESELA__PASS_BLOCKS, "blocks move along cycles")      \
+  X(TESELA__PASS_SAVE, "the last rows to the scratch")    \
+  X(TESELA__PASS_PUT, "the last rows to their places")    \
   X(TESELA__PASS_CYCLES, "units of elements move along cycles")
 
 typedef enum tesela__pass_kind {
@@ -35,8 +38,9 @@ typedef enum tesela__pass_kind {
 
 enum {
   TESELA__STRIP_LEVELS = 3,
-  TESELA__PASSES = 3,
-  TESELA__PASS_PLANS = 9, /* of swaps; strips have 2^levels at most */
+  TESELA__TAILS = 2,
+  TESELA__PASSES = 3 + 2 + 2 * TESELA__TAILS, /* of digits, together and apart, tails */
+  TESELA__PASS_PLANS = 9,                     /* of swaps; strips have 2^levels at most */
 };
 
 /* Values of one coordinate that a strip has, and the bits from one strip to the next. */
@@ -57,6 +61,7 @@ typedef struct tesela__pass {
   int32_t n_levels;
   tesela__strip_level level[TESELA__STRIP_LEVELS];
   bool independent, backwards; /* strips do not overlap others; must run from the last to the first */
+  int64_t kept; /* of tails, which are such parts without levels: where in the scratch, bytes */
   /* swaps: at each combination of `loops` a matrix of n x n units with strides x and y becomes its transpose */
   int32_t n_loops;
   tesela__loop loop[TESELA__MAX_LOOPS];
@@ -71,7 +76,7 @@ typedef struct tesela__pass {
 
 typedef struct tesela__method {
   int32_t n_passes;
-  int64_t scratch_bytes;
+  int64_t scratch_bytes, kept_bytes; /* the tails stay at its start, the passes have the rest */
   tesela__pass pass[TESELA__PASSES];
 } tesela__method;
 
@@ -82,9 +87,16 @@ void tesela__in_place_choose(tesela__method *method, const tesela_plan *plan, co
 bool tesela__strips_find(tesela__pass *pass, const tesela__sums *sums, int64_t dst, int64_t src, int32_t bits,
                          int64_t wanted, int64_t most);
 
-/* Make the passes of a permutation of whole digits, each with up to `limit` bytes of scratch. False: impossible. */
-bool tesela__digits_find(tesela__method *method, const tesela_plan *plan, const tesela__problem *problem,
-                         int64_t limit, int32_t threads);
+/* Is the problem a permutation of whole digits, one box whose loops fill a stretch of bytes on both sides? */
+bool tesela__digits_box(const tesela_plan *plan, const tesela__problem *problem, tesela__box *box);
+
+/* Make its passes, three at most, with up to `limit` bytes of scratch. Returns their number; 0: impossible. */
+int32_t tesela__digits_find(tesela__pass *pass, const tesela_plan *plan, const tesela__box *box,
+                            int64_t limit, int32_t threads);
+
+/* The same, with tails where blocks become much larger without them. False: impossible. */
+bool tesela__tails_find(tesela__method *method, const tesela_plan *plan, const tesela__box *box,
+                        int64_t limit, int32_t threads);
 
 /* ---- the run ---------------------------------------------------------------------------------------------- */
 
@@ -96,6 +108,7 @@ typedef struct tesela__in_place {
   const tesela_layout *dst, *src;    /* canonical */
   const tesela_run_options *options; /* or NULL */
   unsigned char *buffer, *scratch;   /* scratch: or NULL */
+  unsigned char *kept;               /* the tails */
   int64_t done_bytes, total_bytes;   /* of elements */
   int64_t work;
   bool stopped;
@@ -127,6 +140,7 @@ tesela_status tesela__swaps_prepare(const tesela_plan *plan, const tesela__pass 
                                     tesela__pass_plans *plans, tesela_error *err);
 void tesela__swaps_run(tesela__in_place *run, const tesela__pass *pass, const tesela__pass_plans *plans);
 void tesela__blocks_run(tesela__in_place *run, const tesela__pass *pass);
+void tesela__tail_run(tesela__in_place *run, const tesela__pass *pass, const tesela__pass_plans *plans);
 
 /* False: stopped. */
 bool tesela__cycles_run(tesela__in_place *run);

@@ -5,7 +5,7 @@
  *   nothing   every element has one place in both layouts
  *   whole     src is at most 1 MiB: it is copied to the scratch, and from there by the plan itself
  *   strips    parts that lie apart on both sides go through the scratch      in_place_strips.c
- *   digits    permutations of whole digits: swaps, strips and blocks         in_place_digits.c
+ *   digits    permutations of whole digits: swaps, strips and blocks         in_place_digits.c, in_place_tails.c
  *   cycles    everything else, and everything without scratch                in_place_cycles.c
  *
  * The scratch is limited to 1 MiB or a 64th of the tensor.
@@ -57,8 +57,9 @@ void tesela__in_place_choose(tesela__method *method, const tesela_plan *plan,
   if (plan->options.shuffle)
     limit =
         (int64_t)64 << (plan->options.shuffle >> 8) % 8; /* so that small tensors have all kinds of passes */
+  tesela__box box;
   method->n_passes = 0;
-  method->scratch_bytes = 0;
+  method->scratch_bytes = method->kept_bytes = 0;
   if (tesela__is_empty(problem->dst) || is_identity(plan, problem)) return;
   if (plan->info.src_bytes <= tesela__min(limit, SCRATCH)) {
     method->n_passes = 1;
@@ -66,7 +67,8 @@ void tesela__in_place_choose(tesela__method *method, const tesela_plan *plan,
     method->pass[0].threads = 1;
     method->pass[0].scratch_bytes = plan->info.src_bytes;
   } else if (!strips_found(method, plan, problem, tesela__min(limit, SCRATCH), threads) &&
-             (problem->irregular || !tesela__digits_find(method, plan, problem, limit, threads)) &&
+             !(tesela__digits_box(plan, problem, &box) &&
+               tesela__tails_find(method, plan, &box, limit, threads)) &&
              !strips_found(method, plan, problem, limit, threads)) {
     method->n_passes = 1;
     method->pass[0].kind = TESELA__PASS_CYCLES;
@@ -74,9 +76,10 @@ void tesela__in_place_choose(tesela__method *method, const tesela_plan *plan,
     method->pass[0].scratch_bytes = tesela__marks_bytes(problem->dst, problem->src);
   }
   for (int32_t i = 0; i < method->n_passes; i++) {
-    const tesela__pass *pass = &method->pass[i];
-    method->pass[i].converts = i == 0;
-    method->scratch_bytes = tesela__max(method->scratch_bytes, pass->threads * pass->scratch_bytes);
+    tesela__pass *pass = &method->pass[i];
+    pass->converts = i == 0 || method->pass[i - 1].kind == TESELA__PASS_SAVE;
+    method->scratch_bytes =
+        tesela__max(method->scratch_bytes, method->kept_bytes + pass->threads * pass->scratch_bytes);
   }
 }
 
@@ -122,6 +125,8 @@ static void put_pass(tesela__sink *sink, const tesela_plan *plan, const tesela__
     tesela__putf(sink, ": %" PRId64 " of %" PRId64 " bytes", n, pass->strip_bytes);
     if (!pass->independent)
       tesela__puts(sink, pass->backwards ? ", from the last to the first" : ", in order");
+  } else if (pass->kind == TESELA__PASS_SAVE || pass->kind == TESELA__PASS_PUT) {
+    tesela__putf(sink, ": %" PRId64 " bytes", pass->strip_bytes);
   } else if (pass->kind == TESELA__PASS_SWAPS) {
     tesela__putf(sink, ": %" PRId64 " x %" PRId64 " units of %" PRId64 " bit%s", pass->side, pass->side,
                  pass->unit, pass->unit == 1 ? "" : "s");

@@ -269,17 +269,18 @@ static bool stays(const parts *p, bool first) {
   return true;
 }
 
-static bool three_passes(tesela__method *method, const tesela__box *box, int32_t bits, int64_t least,
-                         int64_t limit, int32_t threads) {
+/* The number of passes; 0: impossible. */
+static int32_t three_passes(tesela__pass *first, const tesela__box *box, int32_t bits, int64_t least,
+                            int64_t limit, int32_t threads) {
   int64_t total = bits, reach = bits;
   parts p;
   for (int32_t i = 0; i < box->n_loops; i++)
-    if (!tesela__mul(total, box->loop[i].n, &total)) return false;
+    if (!tesela__mul(total, box->loop[i].n, &total)) return 0;
   int64_t strip = LEAST_STRIP;
   while (strip < limit / threads && strip < MOST_STRIP && strip * strip / WANTED_BLOCK < total / 8)
     strip *= 2;
   strip = tesela__min(strip, limit / threads);
-  if (!find_parts(&p, box, strip * 8 / bits, bits, least)) return false;
+  if (!find_parts(&p, box, strip * 8 / bits, bits, least)) return 0;
   const int64_t block = block_bits(&p, bits);
   order_parts(&p, 1, 1, false, false, &reach); /* I in the order of dst, after pass 1 and after pass 2 */
   order_parts(&p, 1, 0, true, false, &reach);
@@ -293,56 +294,56 @@ static bool three_passes(tesela__method *method, const tesela__box *box, int32_t
   for (int32_t i = 0; i < p.n; i++)
     if (!(p.part[i].in_s && p.part[i].in_d))
       outside[n_outside++] = (tesela__loop){p.part[i].n, p.part[i].first, p.part[i].second};
-  method->n_passes = 0;
-  tesela__pass *pass = method->pass;
+  tesela__pass *pass = first;
   if (!stays(&p, true) && !(strips_of(pass, &p, true, bits, threads) && count_strips(pass, total, box->dst)))
-    return false;
+    return 0;
   pass += !stays(&p, true);
-  if (!blocks_of(pass, outside, n_outside, block, limit, threads)) return false;
+  if (!blocks_of(pass, outside, n_outside, block, limit, threads)) return 0;
   pass->dst = box->dst;
   pass += pass->n_digits > 0;
   if (!stays(&p, false) &&
       !(strips_of(pass, &p, false, bits, threads) && count_strips(pass, total, box->dst)))
-    return false;
+    return 0;
   pass += !stays(&p, false);
-  method->n_passes = (int32_t)(pass - method->pass);
-  return true;
+  return (int32_t)(pass - first);
 }
 
 /* ---- choice ----------------------------------------------------------------------------------------------- */
 
-static bool unit_blocks(tesela__method *method, const tesela__box *box, int32_t bits, int64_t limit,
+static bool unit_blocks(tesela__pass *pass, const tesela__box *box, int32_t bits, int64_t limit,
                         int32_t threads) {
   const int32_t i = tesela__find_loop(box, bits, bits);
   if (i < 0 || box->loop[i].n * bits < UNIT * 8) return false;
   tesela__box rest = *box;
   tesela__drop_loop(&rest, i);
-  method->n_passes = 1;
-  method->pass[0].dst = box->dst;
-  return blocks_of(&method->pass[0], rest.loop, rest.n_loops, box->loop[i].n * bits, limit, threads) &&
-         method->pass[0].n_digits > 0;
+  pass->dst = box->dst;
+  return blocks_of(pass, rest.loop, rest.n_loops, box->loop[i].n * bits, limit, threads) &&
+         pass->n_digits > 0;
 }
 
-bool tesela__digits_find(tesela__method *method, const tesela_plan *plan, const tesela__problem *problem,
-                         int64_t limit, int32_t threads) {
+bool tesela__digits_box(const tesela_plan *plan, const tesela__problem *problem, tesela__box *box) {
   digits_found found;
   const int32_t bits = plan->dst.bits;
   found.n_boxes = 0;
-  if (!tesela__problem_boxes(problem, take_box, &found) || found.n_boxes != 1) return false;
-  const tesela__box *box = &found.box;
-  if (box->src != box->dst || box->dst % 8 || !fills_stretch(box, true, bits) ||
-      !fills_stretch(box, false, bits))
+  if (problem->irregular || !tesela__problem_boxes(problem, take_box, &found) || found.n_boxes != 1)
     return false;
-  if (unit_blocks(method, box, bits, limit, threads)) return true;
-  method->n_passes = 1;
-  if (swaps_of(&method->pass[0], box, bits, limit / threads) &&
-      method->pass[0].scratch_bytes * threads <= limit) {
-    method->pass[0].dst = box->dst;
-    method->pass[0].threads = threads;
-    return true;
+  tesela__box_copy(box, &found.box);
+  return box->src == box->dst && box->dst % 8 == 0 && fills_stretch(box, true, bits) &&
+         fills_stretch(box, false, bits);
+}
+
+int32_t tesela__digits_find(tesela__pass *pass, const tesela_plan *plan, const tesela__box *box,
+                            int64_t limit, int32_t threads) {
+  const int32_t bits = plan->dst.bits;
+  if (unit_blocks(pass, box, bits, limit, threads)) return 1;
+  if (swaps_of(pass, box, bits, limit / threads) && pass->scratch_bytes * threads <= limit) {
+    pass->dst = box->dst;
+    pass->threads = threads;
+    return 1;
   }
   const int64_t least = plan->options.shuffle ? 1 : LEAST_BLOCK;
-  for (int32_t n = threads; n >= 1; n /= 2)
-    if (three_passes(method, box, bits, least, limit, n)) return true;
-  return false;
+  int32_t n_passes = 0;
+  for (int32_t n = threads; n >= 1 && n_passes == 0; n /= 2)
+    n_passes = three_passes(pass, box, bits, least, limit, n);
+  return n_passes;
 }

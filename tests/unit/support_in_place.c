@@ -140,6 +140,7 @@ static struct {
               {"strips through the scratch", 0},
               {"pairs of blocks change places", 0},
               {"blocks move along cycles", 0},
+              {"the last rows to the scratch", 0},
               {"units of elements move along cycles", 0}};
 
 static void count_plan(const tesela_plan *plan) {

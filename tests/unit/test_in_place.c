@@ -132,6 +132,14 @@ static void large_tensors_have_passes_and_little_scratch(void **state) {
        "move along cycles: blocks of 640000 bytes\n", 1},
       {"rows of 8 KiB", "f32[500,300,2048]{2,0,1}", "f32[500,300,2048]{2,1,0}",
        "move along cycles: blocks of 8192 bytes\n", 1},
+      {"a rectangle of two primes", "f32[8189,8171]{0,1}", "f32[8189,8171]{1,0}",
+       "the last rows to their places: ", 1},
+      {"few columns, a prime of rows", "f32[20000003,3]{0,1}", "f32[20000003,3]{1,0}",
+       "the last rows to the scratch: ", 1},
+      {"primes on threads", "u8[2179,46771]{0,1}", "u8[2179,46771]{1,0}",
+       "the last rows to the scratch: ", 4},
+      {"a batch of primes", "u16[5,1021,1031]{1,2,0}", "u16[5,1021,1031]{2,1,0}",
+       "the last rows to the scratch: ", 1},
       {"steps that do not nest", "f32[8184,8000]{1,0:T(8,128)}", "f32[8184,8000]{1,0:T(6,100)}",
        ": 341 of 768000 bytes, from the last to the first\n", 1},
   };
@@ -261,6 +269,8 @@ static void progress_is_told_and_may_stop(void **state) {
       {"swaps", "u8[4096,4096]{0,1}", "u8[4096,4096]{1,0}", 4096, 4096, true, 1},
       {"swaps on threads", "u8[4096,4096]{0,1}", "u8[4096,4096]{1,0}", 4096, 4096, true, 3},
       {"strips and blocks", "u8[5000,4000]{0,1}", "u8[5000,4000]{1,0}", 5000, 4000, true, 1},
+      {"tails", "u8[5003,3989]{0,1}", "u8[5003,3989]{1,0}", 5003, 3989, true, 1},
+      {"tails on threads", "u8[5003,3989]{0,1}", "u8[5003,3989]{1,0}", 5003, 3989, true, 2},
       {"strips and blocks on threads", "u8[5000,4000]{0,1}", "u8[5000,4000]{1,0}", 5000, 4000, true, 2},
   };
   for (size_t r = 0; r < sizeof runs / sizeof runs[0]; r++)
@@ -302,6 +312,7 @@ static void without_memory_nothing_is_lost(void **state) {
     const char *name, *dst, *src;
   } pairs[] = {{"swaps", "f32[1000,1000]{0,1}", "f32[1000,1000]{1,0}"},
                {"strips and blocks", "f32[1000,600]{0,1}", "f32[1000,600]{1,0}"},
+               {"tails", "f32[1009,601]{0,1}", "f32[1009,601]{1,0}"},
                {"strips", "f32[1000,600]{1,0:T(8,128)}", "f32[1000,600]{1,0}"}};
   for (size_t r = 0; r < sizeof pairs / sizeof pairs[0]; r++) {
     tesela_layout dst = in_place_layout(pairs[r].dst), src = in_place_layout(pairs[r].src);

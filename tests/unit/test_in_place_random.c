@@ -289,9 +289,10 @@ static void random_permutations_agree_with_the_definition(void **state) {
   const char *text = getenv("TESELA_SEEDS");
   uint64_t n = text ? strtoull(text, NULL, 10) : slow_run() ? SEEDS / 30 : SEEDS / 3;
   for (uint64_t k = 0; k < n; k++) random_permutation(first_seed() + k);
-  static const char *const words[] = {"everything through the scratch", "strips through the scratch",
-                                      "pairs of blocks change places", "blocks move along cycles",
-                                      "units of elements move along cycles"};
+  static const char *const words[] = {
+      "everything through the scratch", "strips through the scratch",
+      "pairs of blocks change places",  "blocks move along cycles",
+      "the last rows to the scratch",   "units of elements move along cycles"};
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
     printf("cases: %d in place, %s\n", in_place_count(words[i]), words[i]);
     if (!text && !slow_run() && in_place_count(words[i]) < 60)
