@@ -432,6 +432,7 @@
 #include "relayout/in_place_blocks.c"
 #include "relayout/in_place_choose.c"
 #include "relayout/in_place_cycles.c"
+#include "relayout/in_place_dense.c"
 #include "relayout/in_place_digits.c"
 #include "relayout/in_place_fill.c"
 #include "relayout/in_place_map.c"

@@ -171,8 +171,9 @@ TESELA_API tesela_status tesela_plan_run(const tesela_plan *plan, void *dst, con
 ///
 /// `scratch` has info.in_place_scratch_bytes bytes of any content, at most the larger of 1 MiB and a 64th of the tensor (beyond,
 /// 1 bit for each group of elements that stay together, where only cycles apply). Then the buffer is read and written one to three
-/// times, by info.threads threads; tesela_plan_explain lists the passes. With NULL each element is moved once along the cycles of the
-/// permutation, each found again from its members, by one thread: no memory, but it can take several hundred times longer.
+/// times, up to seven with padded tiles or extents that are primes, by info.threads threads; tesela_plan_explain lists the passes.
+/// With NULL each element is moved once along the cycles of the permutation, each found again from its members, by one thread: no
+/// memory, but it can take several hundred times longer.
 ///
 /// Example: f32[8192,8192]{1,0} to {0,1}: pairs of blocks of 64 x 64 change places, with 16 KiB of scratch.
 ///

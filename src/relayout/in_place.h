@@ -7,6 +7,7 @@
  *   in_place_strips.c   finds strips that go through the scratch, one after the other
  *   in_place_digits.c   permutations of whole digits: swaps, or strips and cycles of blocks
  *   in_place_tails.c    the same, without the rows that a divisor leaves over
+ *   in_place_dense.c    the same between layouts with padding
  *   in_place_blocks.c   runs strips, swaps of pairs of blocks, and cycles of blocks
  *   in_place_parts.c    plans of parts; progress
  *   in_place_cycles.c   moves units along paths and cycles: slow, for everything, without scratch
@@ -39,8 +40,9 @@ typedef enum tesela__pass_kind {
 enum {
   TESELA__STRIP_LEVELS = 3,
   TESELA__TAILS = 2,
-  TESELA__PASSES = 3 + 2 + 2 * TESELA__TAILS, /* of digits, together and apart, tails */
-  TESELA__PASS_PLANS = 9,                     /* of swaps; strips have 2^levels at most */
+  TESELA__PASSES =
+      3 + 2 + 2 * TESELA__TAILS + 2, /* of digits, together and apart, tails, to dense and from dense */
+  TESELA__PASS_PLANS = 9,            /* of swaps; strips have 2^levels at most */
 };
 
 /* Values of one coordinate that a strip has, and the bits from one strip to the next. */
@@ -83,9 +85,10 @@ typedef struct tesela__method {
 /* Choose the passes for a plan whose problem can be solved in place. in_place_choose.c */
 void tesela__in_place_choose(tesela__method *method, const tesela_plan *plan, const tesela__problem *problem);
 
-/* Make a pass of strips of up to `most` bytes of src, if possible of `wanted`. False: impossible. */
+/* Make a pass of strips of up to `most` bytes of src, if possible of `wanted`, for up to `threads` threads that have `most` bytes
+ * together. False: impossible. */
 bool tesela__strips_find(tesela__pass *pass, const tesela__sums *sums, int64_t dst, int64_t src, int32_t bits,
-                         int64_t wanted, int64_t most);
+                         int64_t wanted, int64_t most, int32_t threads);
 
 /* Is the problem a permutation of whole digits, one box whose loops fill a stretch of bytes on both sides? */
 bool tesela__digits_box(const tesela_plan *plan, const tesela__problem *problem, tesela__box *box);
@@ -94,8 +97,12 @@ bool tesela__digits_box(const tesela_plan *plan, const tesela__problem *problem,
 int32_t tesela__digits_find(tesela__pass *pass, const tesela_plan *plan, const tesela__box *box,
                             int64_t limit, int32_t threads);
 
-/* The same, with tails where blocks become much larger without them. False: impossible. */
+/* Add them to a method, with tails where blocks become much larger without them. False: impossible. */
 bool tesela__tails_find(tesela__method *method, const tesela_plan *plan, const tesela__box *box,
+                        int64_t limit, int32_t threads);
+
+/* Add passes by way of layouts without padding. False: impossible. */
+bool tesela__dense_find(tesela__method *method, const tesela_plan *plan, const tesela__problem *problem,
                         int64_t limit, int32_t threads);
 
 /* ---- the run ---------------------------------------------------------------------------------------------- */

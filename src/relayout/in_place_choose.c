@@ -6,6 +6,7 @@
  *   whole     src is at most 1 MiB: it is copied to the scratch, and from there by the plan itself
  *   strips    parts that lie apart on both sides go through the scratch      in_place_strips.c
  *   digits    permutations of whole digits: swaps, strips and blocks         in_place_digits.c, in_place_tails.c
+ *   dense     digits between strips that make both sides dense               in_place_dense.c
  *   cycles    everything else, and everything without scratch                in_place_cycles.c
  *
  * The scratch is limited to 1 MiB or a 64th of the tensor.
@@ -36,17 +37,12 @@ static int32_t threads_in_place(const tesela_plan *plan, int64_t bytes) {
 
 static bool strips_found(tesela__method *method, const tesela_plan *plan, const tesela__problem *problem,
                          int64_t limit, int32_t threads) {
-  tesela__pass *pass = &method->pass[0];
-  const int64_t wanted = tesela__min(WANTED_STRIP, limit);
-  if (problem->no_sums || problem->n_replicas || problem->sums.n == 0) return false;
-  if (!tesela__strips_find(pass, &problem->sums, problem->dst_offset, problem->src_offset, plan->dst.bits,
-                           wanted, limit))
+  if (problem->no_sums || problem->n_replicas || problem->sums.n == 0 ||
+      !tesela__strips_find(&method->pass[0], &problem->sums, problem->dst_offset, problem->src_offset,
+                           plan->dst.bits, tesela__min(WANTED_STRIP, limit), limit, threads))
     return false;
-  pass->scratch_bytes = (pass->strip_bytes + 63) / 64 * 64;
-  pass->threads =
-      pass->independent ? (int32_t)tesela__max(1, tesela__min(threads, limit / pass->scratch_bytes)) : 1;
   method->n_passes = 1;
-  return pass->scratch_bytes <= limit;
+  return true;
 }
 
 void tesela__in_place_choose(tesela__method *method, const tesela_plan *plan,
@@ -69,15 +65,18 @@ void tesela__in_place_choose(tesela__method *method, const tesela_plan *plan,
   } else if (!strips_found(method, plan, problem, tesela__min(limit, SCRATCH), threads) &&
              !(tesela__digits_box(plan, problem, &box) &&
                tesela__tails_find(method, plan, &box, limit, threads)) &&
-             !strips_found(method, plan, problem, limit, threads)) {
+             !strips_found(method, plan, problem, limit, threads) &&
+             !tesela__dense_find(method, plan, problem, limit, threads)) {
     method->n_passes = 1;
     method->pass[0].kind = TESELA__PASS_CYCLES;
     method->pass[0].threads = 1;
     method->pass[0].scratch_bytes = tesela__marks_bytes(problem->dst, problem->src);
   }
+  bool converts = true; /* the tails that go to the scratch, and the pass after them */
   for (int32_t i = 0; i < method->n_passes; i++) {
     tesela__pass *pass = &method->pass[i];
-    pass->converts = i == 0 || method->pass[i - 1].kind == TESELA__PASS_SAVE;
+    pass->converts = converts;
+    converts = converts && pass->kind == TESELA__PASS_SAVE;
     method->scratch_bytes =
         tesela__max(method->scratch_bytes, method->kept_bytes + pass->threads * pass->scratch_bytes);
   }

@@ -76,7 +76,7 @@ static bool add_strip_level(tesela__pass *pass, int32_t bits, int64_t wanted) {
 }
 
 bool tesela__strips_find(tesela__pass *pass, const tesela__sums *sums, int64_t dst, int64_t src, int32_t bits,
-                         int64_t wanted, int64_t most) {
+                         int64_t wanted, int64_t most, int32_t threads) {
   pass->kind = TESELA__PASS_STRIPS;
   pass->sums = *sums;
   pass->dst = dst;
@@ -96,5 +96,8 @@ bool tesela__strips_find(tesela__pass *pass, const tesela__sums *sums, int64_t d
   }
   pass->backwards = !down;
   pass->independent = up && down;
-  return (up || down) && pass->strip_bytes <= most;
+  pass->scratch_bytes = (pass->strip_bytes + 63) / 64 * 64;
+  pass->threads =
+      pass->independent ? (int32_t)tesela__max(1, tesela__min(threads, most / pass->scratch_bytes)) : 1;
+  return (up || down) && pass->scratch_bytes <= most;
 }

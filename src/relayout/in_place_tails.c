@@ -96,17 +96,15 @@ static bool moving_pass(const cut_box *c, bool apart, tesela__pass **pass) {
   if (!moves) return true;
   tesela__pass *p = (*pass)++;
   if (!sums_of(&sums, &part) ||
-      !tesela__strips_find(p, &sums, box->dst, box->dst, c->bits, MOVED_STRIP, MOVED_STRIP))
+      !tesela__strips_find(p, &sums, box->dst, box->dst, c->bits, MOVED_STRIP, MOVED_STRIP, 1))
     return false;
-  p->threads = 1;
-  p->scratch_bytes = (p->strip_bytes + 63) / 64 * 64;
   return true;
 }
 
-/* All passes of a cut box. Returns the bytes of a block; 0: impossible. */
-static int64_t passes_of(const cut_box *c, tesela__method *method, const tesela_plan *plan, int64_t limit,
-                         int32_t threads) {
-  tesela__pass *pass = method->pass;
+/* All passes of a cut box, from number `first` of the method on. Returns the bytes of a block; 0: impossible. */
+static int64_t passes_of(const cut_box *c, tesela__method *method, int32_t first, const tesela_plan *plan,
+                         int64_t limit, int32_t threads) {
+  tesela__pass *pass = &method->pass[first];
   int64_t block = INT64_MAX, from[TESELA__MAX_LOOPS], to[TESELA__MAX_LOOPS];
   method->kept_bytes = 0;
   for (int32_t k = 0; k < c->n_tails; k++)
@@ -162,10 +160,11 @@ bool tesela__tails_find(tesela__method *method, const tesela_plan *plan, const t
   enum { OF_SRC = 1, OF_DST, OF_BOTH };
   const int64_t times = plan->options.shuffle ? 1 : TIMES;
   cut_box best = {.box = box, .bits = plan->dst.bits};
+  const int32_t first = method->n_passes;
   int32_t of_src, of_dst;
   for (int32_t i = 0; i < box->n_loops; i++) best.left[i] = box->loop[i].n;
   const cut_box whole = best;
-  int64_t most = passes_of(&best, method, plan, limit, threads);
+  int64_t most = passes_of(&best, method, first, plan, limit, threads);
   find_outermost(box, &of_src, &of_dst);
   if (most >= GOOD_BLOCK || of_src < 0) return most > 0;
   for (size_t s = 0; s < sizeof steps / sizeof steps[0] && most < GOOD_BLOCK; s++)
@@ -174,10 +173,10 @@ bool tesela__tails_find(tesela__method *method, const tesela_plan *plan, const t
       if ((which & OF_SRC && !cut_loop(&c, of_src, steps[s])) ||
           (which & OF_DST && !cut_loop(&c, of_dst, steps[s])))
         continue;
-      const int64_t block = passes_of(&c, method, plan, limit, threads);
+      const int64_t block = passes_of(&c, method, first, plan, limit, threads);
       if (block == 0 || block / times <= most) continue;
       most = block;
       best = c;
     }
-  return most > 0 && passes_of(&best, method, plan, limit, threads) > 0;
+  return most > 0 && passes_of(&best, method, first, plan, limit, threads) > 0;
 }
