@@ -19,9 +19,14 @@ AVX2 static inline __m256i load_avx2(const unsigned char *src) {
 AVX2 static inline void store_avx2(unsigned char *dst, __m256i x) { _mm256_storeu_si256((void *)dst, x); }
 AVX2 static inline void stream_avx2(unsigned char *dst, __m256i x) { _mm256_stream_si256((void *)dst, x); }
 
-/* n >= 32; the last vector overlaps the one before it. */
+/* n >= 32; the last vector overlaps the one before it; if n > 256, the first one overlaps the second, to align dst. Not memcpy, which on Zen 3
+ * moves 3.5 GB/s in the cache if dst is a few bytes behind src in its page (glibc 2.36, `rep movsb`), where this moves 60. */
 AVX2 static inline void copy_row_avx2(unsigned char *dst, const unsigned char *src, int64_t n) {
   int64_t at = 0;
+  if (n > 256 && (uintptr_t)dst % 32 != 0) {
+    store_avx2(dst, load_avx2(src));
+    at = (int64_t)(-(uintptr_t)dst & 31);
+  }
   for (; at + 128 <= n; at += 128) {
     __m256i a = load_avx2(src + at), b = load_avx2(src + at + 32);
     __m256i c = load_avx2(src + at + 64), d = load_avx2(src + at + 96);
@@ -63,7 +68,7 @@ AVX2 void tesela__k_copy_avx2(const tesela__rows *rows, unsigned char *dst, cons
   int64_t n = rows->n;
   if (rows->stream && n >= 64) {
     for (int64_t i = 0; i < count; i++) stream_row_avx2(dst + dst_off[i], src + src_off[i], n);
-  } else if (n <= 32 || n > 256) { /* short moves, memcpy */
+  } else if (n <= 32) {
     tesela__k_copy_c(rows, dst, dst_off, src, src_off, count);
   } else {
     for (int64_t i = 0; i < count; i++) copy_row_avx2(dst + dst_off[i], src + src_off[i], n);

@@ -17,7 +17,7 @@ static void drop_plans(const tesela__method *method, tesela__pass_plans *plans) 
 
 /* Everything through the scratch, by the plan itself, which also fills. */
 static tesela_status run_whole(tesela__in_place *run, tesela_error *err) {
-  memcpy(run->scratch, run->buffer, (size_t)run->plan->info.src_bytes);
+  tesela__part_copy(run->plan, run->scratch, run->buffer, run->plan->info.src_bytes);
   return tesela_plan_run(run->plan, run->buffer, run->scratch, run->options, err);
 }
 

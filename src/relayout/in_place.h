@@ -140,6 +140,9 @@ tesela_status tesela__part_plan(const tesela_plan *plan, const tesela__sums *sum
 /* Run such a plan with stores through the cache; the bytes from the first to the last of dst and src may overlap. */
 void tesela__part_run(const tesela_plan *part, unsigned char *dst, const unsigned char *src);
 
+/* Copy bytes that do not overlap, with the plan's kernel, as memcpy may be slow (rows_avx2.c). */
+void tesela__part_copy(const tesela_plan *plan, unsigned char *dst, const unsigned char *src, int64_t bytes);
+
 tesela_status tesela__strips_prepare(const tesela_plan *plan, const tesela__pass *pass,
                                      tesela__pass_plans *plans, tesela_error *err);
 void tesela__strips_run(tesela__in_place *run, const tesela__pass *pass, const tesela__pass_plans *plans);

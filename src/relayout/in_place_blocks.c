@@ -53,7 +53,7 @@ static bool run_strip(const strips_run *s, int64_t k, unsigned char *scratch) {
   }
   /* a strip that has less may end where the buffer does */
   const int64_t bytes = tesela__min(pass->strip_bytes, s->run->plan->info.src_bytes - src / 8);
-  memcpy(scratch, s->run->buffer + src / 8, (size_t)bytes);
+  tesela__part_copy(s->run->plan, scratch, s->run->buffer + src / 8, bytes);
   tesela__part_run(s->plans->plan[last], s->run->buffer + dst / 8, scratch);
   return tesela__pass_go_on(s->run, bytes);
 }
@@ -235,7 +235,7 @@ static void move_piece(const block_cycles *b, unsigned char *to, const unsigned 
   else if (b->stream && (uintptr_t)to % TESELA__LINE == 0 && bytes % TESELA__LINE == 0)
     b->stream(to, from, bytes / TESELA__LINE);
   else
-    memcpy(to, from, (size_t)bytes);
+    tesela__part_copy(b->run->plan, to, from, bytes);
 }
 
 /* Move a piece of each block of a group along its cycles; false: stopped. */

@@ -38,6 +38,12 @@ void tesela__part_run(const tesela_plan *part, unsigned char *dst, const unsigne
     (void)tesela__gather(part, dst, src, NULL, 0, NULL); /* fails only for layouts that no plan has */
 }
 
+void tesela__part_copy(const tesela_plan *plan, unsigned char *dst, const unsigned char *src, int64_t bytes) {
+  const tesela__rows rows = {.n = bytes};
+  const int64_t at = 0;
+  ((tesela__rows_fn *)tesela__kernel_find(TESELA__K_COPY, 0, 0, plan->isa)->fn)(&rows, dst, &at, src, &at, 1);
+}
+
 /* ---- progress --------------------------------------------------------------------------------------------- */
 
 static bool says_stop(tesela__in_place *run, int64_t done) {

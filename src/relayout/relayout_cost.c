@@ -29,8 +29,8 @@ static const float weight_of[TESELA__N_COST_WAYS][2][TESELA__COST_TERMS] = {
 #undef TESELA__COST
 };
 
-/* The contiguous bytes on one side from an element on, by loop `from` (or -1) and others except `not`; stops at a line. A side without
- * width is one value, which has no places to be apart. */
+/* The contiguous bytes on one side around an element, forwards or backwards, by loop `from` (or -1) and others except `not`; stops at a line.
+ * A side without width is one value, which has no places to be apart. */
 static double stretch(const tesela__job *job, int32_t from, int32_t not, bool src) {
   const tesela__box *box = job->box;
   const int64_t byte = job->bitwise ? 8 : 1;
@@ -38,7 +38,8 @@ static double stretch(const tesela__job *job, int32_t from, int32_t not, bool sr
   if (width == 0) return TESELA__LINE;
   for (int32_t i = 0; i < box->n_loops && n * width < TESELA__LINE * byte; i++) {
     const tesela__loop *l = &box->loop[i];
-    if (i == from || i == not || l->n == 1 || (src ? l->ss : l->ds) != n * width) continue;
+    const int64_t step = src ? l->ss : l->ds;
+    if (i == from || i == not || l->n == 1 || (step < 0 ? -step : step) != n * width) continue;
     n *= l->n;
     i = -1;
   }

@@ -142,15 +142,22 @@ static int64_t padding_of_column(const tesela__job *job, uint64_t row_loops, int
   return 0;
 }
 
-/* Where dst has padding after single elements: a loop of one of these, as the dst side of a transpose. */
-static void add_column(tesela__job *job) {
+/* Where dst has padding after single elements: a loop of one of these, as the dst side of a transpose. False: it is of no use. */
+static bool add_column(tesela__job *job) {
   tesela__box *box = job->box;
-  if (job->bitwise || job->group > 1 || job->shared >= 0 || job->a < 0 || job->b >= 0) return;
-  if (box->n_loops == TESELA__MAX_LOOPS || padding_of_column(job, 0, job->wd) == 0) return;
+  if (job->bitwise || job->group > 1 || job->shared >= 0 || job->a < 0 || job->b >= 0) return false;
+  if (box->n_loops == TESELA__MAX_LOOPS || padding_of_column(job, 0, job->wd) == 0) return false;
   memmove(box->loop + 1, box->loop, (size_t)box->n_loops++ * sizeof box->loop[0]);
   box->loop[0] = (tesela__loop){1, 0, job->wd};
   job->a++;
   job->b = 0;
+  return true;
+}
+
+static void drop_column(tesela__job *job) {
+  tesela__drop_loop(job->box, 0);
+  job->a--;
+  job->b = -1;
 }
 
 /* The loops within dense runs of `row` bytes of dst. */
@@ -274,13 +281,14 @@ tesela_status tesela__add_piece(tesela_plan *plan, tesela__box *box, bool fill, 
   tesela__set_units(&job);
   if (fill) return tesela__piece_build(&job, TESELA_SOLVER_ROWS, err);
   if (!job.bitwise && !tesela__permute_refuses(&job)) find_run_padding(&job);
-  add_column(&job);
+  const bool column = add_column(&job);
   if (!job.bitwise && job.group == 1 && job.shared < 0 && job.b >= 0)
     job.behind = padding_of_column(&job, (uint64_t)1 << job.b, box->loop[job.b].n * job.wd);
   if (job.bitwise) find_bits_padding(&job);
   tesela__verdict verdict[TESELA__N_SOLVERS] = {{0}};
   tesela_solver solver = tesela__choose_solver(&job, verdict);
   tesela_status status = TESELA_OK;
+  if (column && solver != TESELA_SOLVER_TRANSPOSE) drop_column(&job);
   if (solver == TESELA_SOLVER_PERMUTE) status = split_blocks(&job, err);
   if (status == TESELA_OK) status = take_tail_of(&job, solver, err);
   const int64_t largest = plan->largest < 0 ? -1 : plan->piece[plan->largest].bytes;

@@ -80,14 +80,22 @@ int64_t tesela__dense_bytes(const tesela__builder *b, int32_t a_first, int32_t a
   return bytes;
 }
 
+/* The bytes of a tile's rows of dst that follow each other; `apart`: or of those that the first loops of A lead far apart. */
+static int64_t rows_together(const tesela__builder *b, bool apart) {
+  int64_t bytes = tesela__dense_bytes(b, 0, b->a.n);
+  for (int32_t first = 1; first < b->a.n && bytes == 0 && apart; first++)
+    bytes = tesela__dense_bytes(b, first, b->a.n - first);
+  return bytes;
+}
+
 /* Rows of dst that end within a line: loops that follow them in dst join the tile, so that it covers whole lines. */
-static void complete_lines(tesela__builder *b) {
+static void complete_lines(tesela__builder *b, bool apart) {
   enum { COVERED = 4096, BOTH = 16 << 10 };
   const tesela__box *box = b->job->box;
   if (side_is_cut(&b->b) || b->b.extent % TESELA__LINE == 0) return;
-  int64_t bytes = tesela__dense_bytes(b, 0, b->a.n);
+  int64_t bytes = rows_together(b, apart);
   for (; bytes > 0 && bytes < COVERED && !side_is_cut(&b->a) && !side_is_cut(&b->b);
-       bytes = tesela__dense_bytes(b, 0, b->a.n)) {
+       bytes = rows_together(b, apart)) {
     int32_t i = 0;
     while (i < box->n_loops && (b->used[i] || box->loop[i].ds != bytes)) i++;
     if (i == box->n_loops) return;
@@ -289,10 +297,12 @@ void tesela__grow_tile(tesela__builder *b) {
     if (blocks) complete_rows(b);
     close_gaps(b);
     if (blocks) widen_rows(b);
-    if (blocks && !job->fill && !job->apart && job->wd > 1 && tesela__may_stream(job)) complete_lines(b);
+    const bool completes = blocks && !job->fill && !job->apart && job->wd > 1 && tesela__may_stream(job);
+    if (completes) complete_lines(b, false);
     if (!job->fill && solver != TESELA_SOLVER_STRIDED && !job->apart && (blocks || job->plan->reach == 0))
       tesela__grow_side(b, &b->a, true, b->target.in);
     if (blocks) complete_columns(b);
+    if (completes) complete_lines(b, true);
     if (!blocks) tesela__grow_side(b, &b->b, false, b->target.total / (b->a.entries * streams_of(b)));
   }
   if (!blocks && b->a.entries > 1 && (b->b.entries == 1 || rows_share_sets(b))) give_to_b(b);
