@@ -119,10 +119,10 @@ static void block_sides(const tesela__job *job, double *in, double *out) {
   *out = job->wd ? (double)dst : TESELA__LINE;
 }
 
-/* What blocks of two or three columns cost, whose kernel has little to do in each row. */
-static float of_few_columns(double columns) {
-  enum { FEW = 4 };
-  return columns < FEW ? (float)(0.8 * (FEW / columns - 1)) : 0;
+/* What blocks of few columns cost, whose kernel has little to do in each row: of two or three, or up to 15 bytes. */
+static float of_few_columns(double columns, int32_t width) {
+  const double few = width == 1 ? 16 : 4;
+  return columns < few ? (float)(0.8 * (few / columns - 1)) : 0;
 }
 
 static tesela__verdict transpose_verdict(const tesela__job *job) {
@@ -141,7 +141,7 @@ static tesela__verdict transpose_verdict(const tesela__job *job) {
                                            : TESELA__COST_TRANSPOSE;
   double block = up_to_line(in) * up_to_line(out) / job->wd;
   tesela__verdict verdict = costs(job, way, block, in, out, part_of_line(in) * part_of_line(out));
-  if (job->plan->stream && way == TESELA__COST_TRANSPOSE) verdict.cost += of_few_columns(in / job->wd);
+  if (job->plan->stream && way == TESELA__COST_TRANSPOSE) verdict.cost += of_few_columns(in / job->wd, job->wd);
   return verdict;
 }
 
