@@ -176,6 +176,12 @@ static void take_any(tesela__builder *b) {
   }
 }
 
+/* Runs of bits that follow each other in src, but not in dst, share lines: a tile has those of some lines. */
+static void take_row_of_src(tesela__builder *b) {
+  enum { ROW = 8 * 1024 }; /* bits */
+  if (b->job->plan->reach == 0) tesela__grow_side(b, &b->a, true, ROW);
+}
+
 /* Within a reach in dst: all loops of short steps are rows of one side, for few calls of the kernel. */
 static void take_rows_in_reach(tesela__builder *b) {
   const tesela__box *box = b->job->box;
@@ -305,7 +311,10 @@ void tesela__grow_tile(tesela__builder *b) {
     if (completes) complete_lines(b, true);
     if (!blocks) tesela__grow_side(b, &b->b, false, b->target.total / (b->a.entries * streams_of(b)));
   }
-  if (!blocks && b->a.entries > 1 && (b->b.entries == 1 || rows_share_sets(b))) give_to_b(b);
+  if (b->piece->bitwise && solver == TESELA_SOLVER_ROWS && !job->fill && b->chunk >= b->run.n)
+    take_row_of_src(b);
+  if (!blocks && b->a.entries > 1 && !b->piece->bitwise && (b->b.entries == 1 || rows_share_sets(b)))
+    give_to_b(b);
   if (!blocks && b->chunk >= b->run.n && job->plan->reach > 0) take_rows_in_reach(b);
   if (!blocks && b->b.entries == 1 && b->chunk >= b->run.n) take_any(b);
   if (!blocks && grows && !job->fill && solver != TESELA_SOLVER_STRIDED && job->plan->reach == 0)
