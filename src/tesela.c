@@ -417,6 +417,7 @@
 #include "relayout/bits_run.c"
 #include "relayout/bits_passes.c"
 #include "relayout/bits_tile.c"
+#include "relayout/bits_units.c"
 #include "relayout/box.c"
 #include "relayout/cache.c"
 #include "relayout/chunks.c"

@@ -248,8 +248,12 @@ static void set_contiguous(tesela__bits_fit *fit, int32_t bits) {
 }
 
 void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__job *job, int64_t most) {
-  *fit = (tesela__bits_fit){
-      .box = job->box, .bits = job->dst_bits, .most = most, .row = job->row, .padding = job->padding};
+  *fit = (tesela__bits_fit){.box = job->box,
+                            .bits = job->dst_bits,
+                            .most = most,
+                            .row = job->row,
+                            .padding = job->padding,
+                            .units = job->units != NULL};
   for (int32_t i = 0; i < job->box->n_loops; i++) fit->chunk[i] = 1;
   const bool whole = fit->bits >= 8;
   if (whole || !fit_blocks(fit)) {

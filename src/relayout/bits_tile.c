@@ -79,9 +79,25 @@ void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesel
   set_bits_side(fit, false, &tile->out, out);
   const int64_t bits = whole ? fit->bits : 8; /* of an element in the buffers */
   tesela__box_add(inner, bits / 8, 8, 8);
-  for (int32_t i = 0; i < fit->box->n_loops; i++)
+  for (int32_t i = 0; i < fit->box->n_loops; i++) {
+    const tesela__loop *l = &fit->box->loop[i];
+    if (fit->units && l->ss == fit->bits && l->ds == fit->bits)
+      continue; /* its boxes are passes of their own */
     tesela__box_add(inner, fit->chunk[i], in[i] * bits, out[i] * bits);
+  }
   tesela__box_simplify(inner);
+}
+
+void tesela__bits_units_pass(const tesela__bits_units *units, int32_t k, int32_t bits,
+                             const tesela__box *tile, tesela__box *pass) {
+  const tesela__box *part = &units->box[k];
+  const int64_t times = 8 / bits; /* each element is in a byte */
+  tesela__box_copy(pass, tile);
+  pass->src = part->src * times;
+  pass->dst = part->dst * times;
+  for (int32_t i = 0; i < part->n_loops; i++)
+    tesela__box_add(pass, part->loop[i].n, part->loop[i].ss * times, part->loop[i].ds * times);
+  tesela__box_simplify(pass);
 }
 
 void tesela__bits_of_bytes(const tesela__job *job, tesela__job *bits, tesela__box *box) {

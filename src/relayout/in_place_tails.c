@@ -130,7 +130,7 @@ static int64_t passes_of(const cut_box *c, tesela__method *method, int32_t first
 
 /* ---- the choice ------------------------------------------------------------------------------------------- */
 
-/* The outermost loop of src and that of dst, without loops that are outermost on both sides; -1: none. */
+/* The outermost loop of src and that of dst, without loops that are outermost on both sides; or -1. */
 static void find_outermost(const tesela__box *box, int32_t *of_src, int32_t *of_dst) {
   bool shared[TESELA__MAX_LOOPS] = {0};
   for (;;) {

@@ -125,8 +125,7 @@ static bool is_behind(const tesela__box *fill, const tesela__box *after, int32_t
   return run % unit == 0;
 }
 
-/* Split loops of a box of padding, so that it has the loops of `after` where that is possible. */
-static void split_as(tesela__box *fill, const tesela__box *after, int32_t bits) {
+void tesela__split_as(tesela__box *fill, const tesela__box *after, int32_t bits) {
   for (int32_t k = 0; k < after->n_loops && fill->n_loops < TESELA__MAX_LOOPS; k++) {
     const tesela__loop *want = &after->loop[k];
     if (tesela__find_loop(fill, -1, want->ds) >= 0) continue;
@@ -148,7 +147,7 @@ static bool find_padding(const tesela__job *job, uint64_t row_loops, int64_t row
   box_behind(job, row_loops, row, &after);
   for (match->fill = 0; match->fill < plan->n_fill_boxes; match->fill++) {
     tesela__box *fill = &plan->fill_box[match->fill];
-    if (job->bitwise && fill->dst <= after.dst) split_as(fill, &after, plan->dst.bits);
+    if (job->bitwise && fill->dst <= after.dst) tesela__split_as(fill, &after, plan->dst.bits);
     if (is_behind(fill, &after, plan->dst.bits, padding_unit(job), match)) return true;
   }
   return false;

@@ -328,13 +328,16 @@ static tesela_status set_bits_tile(tesela__builder *b, tesela_error *err) {
   tile->out_run = fit->out;
   piece->isa |= take->isa | put->isa;
   piece->bits_tile = b->job->plan->n_bits_tiles;
+  const tesela__bits_units *units = b->job->units;
   if (fit->blocks)
     passes.box[0] = inner;
-  else
+  else if (!units)
     tesela__bits_find_passes(b->job, &inner, &passes);
-  tile->n_passes = passes.n;
-  for (int32_t i = 0; i < passes.n && status == TESELA_OK; i++) {
-    status = build_pass(b->job, &passes.box[i], &tile->pass[i], err);
+  tile->of_units = units != NULL;
+  tile->n_passes = units ? units->n : passes.n;
+  for (int32_t i = 0; i < tile->n_passes && status == TESELA_OK; i++) {
+    if (units) tesela__bits_units_pass(units, i, fit->bits, &inner, &passes.box[0]);
+    status = build_pass(b->job, &passes.box[units ? 0 : i], &tile->pass[i], err);
     piece->kernel = tile->pass[i].kernel;
     piece->isa |= tile->pass[i].isa;
   }

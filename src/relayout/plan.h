@@ -16,7 +16,8 @@
  *   permute_lines.c      the lines of such blocks, and what each is picked from
  *   permute_bits.c       the rounds of such blocks of elements below 8 bits
  *   bits_tile.c          tiles of elements below 8 bits, or of whole bytes, in buffers; bits_blocks.c: where they stay so; bits_fit.c: which ones;
- *                        bits_passes.c: in how many passes from buffer to buffer; bits_run.c: one such tile
+ *                        bits_passes.c: in how many passes from buffer to buffer; bits_units.c: partial tiles together with the others;
+ *                        bits_run.c: one such tile
  *   tile.c               one tile of a piece, directly or through a buffer for rows that are not line-aligned
  *   window_edges.c       dst in windows: window.c for files, each copied in a buffer of its own;
  *                        window_stage.c in a run, where pieces would write parts of the same lines; window_try.c: is it run so?
@@ -307,6 +308,8 @@ static inline bool tesela__bits_runs_meet(const tesela__bits_side *side) {
   return side->loop[0].n * apart > FEW * WAY;
 }
 
+enum { TESELA__BITS_PASSES = 4 };
+
 typedef struct tesela__bits_tile {
   int64_t in_run, out_run; /* elements of full runs */
   int64_t padded;          /* elements of the buffer of dst, if it has padding; or 0 */
@@ -323,7 +326,8 @@ typedef struct tesela__bits_tile {
   int64_t rows, line; /* line: bytes from one row of a kind to the next */
   int64_t kind_bytes; /* not 0: they become kinds at last, `kinds` rows of so many bytes */
   int32_t n_passes;
-  tesela__piece pass[2]; /* from the first buffer to the second one, and back */
+  bool of_units; /* all passes go from the first buffer to the second one; else the next one back */
+  tesela__piece pass[TESELA__BITS_PASSES];
 } tesela__bits_tile;
 
 /* Ways to move a box, which costs.inc prices: those of one solver differ in kernels or in where elements lie. */

@@ -141,7 +141,8 @@ static tesela__verdict transpose_verdict(const tesela__job *job) {
                                            : TESELA__COST_TRANSPOSE;
   double block = up_to_line(in) * up_to_line(out) / job->wd;
   tesela__verdict verdict = costs(job, way, block, in, out, part_of_line(in) * part_of_line(out));
-  if (job->plan->stream && way == TESELA__COST_TRANSPOSE) verdict.cost += of_few_columns(in / job->wd, job->wd);
+  if (job->plan->stream && way == TESELA__COST_TRANSPOSE)
+    verdict.cost += of_few_columns(in / job->wd, job->wd);
   return verdict;
 }
 

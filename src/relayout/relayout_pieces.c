@@ -14,11 +14,13 @@ typedef struct piece_making {
   uint64_t *random;
   tesela_status status;
   tesela_error *err;
-  bool stopped; /* by a piece that does not fit windows */
+  bool stopped;                    /* by a piece that does not fit windows */
+  const tesela__bits_units *units; /* whose boxes are moved already; or NULL */
 } piece_making;
 
 static bool make_piece(void *data, tesela__box *box) {
   piece_making *m = data;
+  if (m->units && tesela__bits_units_have(m->units, box)) return true;
   if (m->fill && !m->plan->fill_first)
     m->status = tesela__keep_fill(m->plan, box, m->err);
   else
@@ -53,7 +55,7 @@ int64_t tesela__padding_places(const tesela_layout *dst, int64_t *tail) {
 }
 
 static tesela_status make_fills(tesela_plan *plan, bool everything, uint64_t *random, tesela_error *err) {
-  piece_making m = {plan, true, random, TESELA_OK, err, false};
+  piece_making m = {.plan = plan, .fill = true, .random = random, .err = err};
   int64_t tail;
   if (plan->fill == TESELA_FILL_LEAVE || tesela__padding_places(&plan->dst, &tail) == 0) return TESELA_OK;
   if (tesela__padding_boxes(&plan->dst, everything, &plan->fill_first, make_piece, &m)) return TESELA_OK;
@@ -77,7 +79,12 @@ tesela_status tesela__make_regular(tesela_plan *plan, const tesela__problem *pro
                                    tesela_error *err) {
   tesela_status status = make_fills(plan, false, random, err);
   if (status != TESELA_OK) return status;
-  piece_making m = {plan, false, random, TESELA_OK, err, false};
+  tesela__bits_units units = {.n = 0};
+  piece_making m = {.plan = plan, .random = random, .err = err, .units = &units};
+  if (!tesela__is_empty(&plan->dst) && tesela__bits_units_find(&units, plan, problem, random)) {
+    status = tesela__add_units(plan, &units, random, err);
+    if (status != TESELA_OK) return status;
+  }
   if (tesela__is_empty(&plan->dst) || tesela__problem_boxes(problem, make_piece, &m))
     return make_kept_fills(plan, random, err);
   if (m.stopped)
@@ -100,7 +107,7 @@ static void find_stretches(tesela_plan *plan, uint64_t *random) {
 
 /* Fill what stretches leave: the places after the last one that the digits reach. */
 static tesela_status make_tail(tesela_plan *plan, uint64_t *random, tesela_error *err) {
-  piece_making m = {plan, true, random, TESELA_OK, err, false};
+  piece_making m = {.plan = plan, .fill = true, .random = random, .err = err};
   if (plan->fill != TESELA_FILL_LEAVE) tesela__tail_box(&plan->dst, make_piece, &m);
   return m.status;
 }

@@ -81,8 +81,7 @@ static int64_t phases_of(const tesela__loop *loop) {
   return low ? 8 / (low & -low) : 1;
 }
 
-/* What the best solver of a box of bits costs. */
-static float cost_of_bits(tesela_plan *plan, const tesela__box *box) {
+float tesela__cost_of_bits(tesela_plan *plan, const tesela__box *box) {
   tesela__box copy = *box;
   tesela__job job = {.plan = plan, .box = &copy};
   tesela__verdict verdict[TESELA__N_SOLVERS] = {{0}};
@@ -106,7 +105,7 @@ static int32_t find_phases(tesela_plan *plan, const tesela__box *box, uint64_t *
     tesela__drop_loop(&one, i);
     if (random ? tesela__random(random) % 2
                : (plan->window > 0 && phases * l->ds > 8 * plan->reach) ||
-                     cost_of_bits(plan, &one) < cost_of_bits(plan, box))
+                     tesela__cost_of_bits(plan, &one) < tesela__cost_of_bits(plan, box))
       return i;
   }
   return -1;
@@ -260,6 +259,37 @@ static tesela_status add_phases(tesela_plan *plan, const tesela__box *box, int32
     status = tesela__add_piece(plan, &one, false, random, err);
   }
   return status;
+}
+
+tesela_status tesela__add_units(tesela_plan *plan, const tesela__bits_units *units, uint64_t *random,
+                                tesela_error *err) {
+  const int32_t bits = plan->dst.bits;
+  tesela__box box;
+  tesela__bits_units_box(units, bits, &box);
+  const tesela__job job = {.plan = plan,
+                           .box = &box,
+                           .random = random,
+                           .bitwise = true,
+                           .units = units,
+                           .ws = bits,
+                           .wd = bits,
+                           .src_bits = bits,
+                           .dst_bits = bits,
+                           .group = 1,
+                           .shared = -1,
+                           .a = -1,
+                           .b = -1,
+                           .row = units->ss / bits,
+                           .padding = (units->ds - units->ss) / bits};
+  tesela_status status = tesela__piece_build(&job, TESELA_SOLVER_BITS, err);
+  if (status != TESELA_OK) return status;
+  plan->largest = plan->n_pieces - 1;
+  keep_shape(&job, &box);
+  memset(plan->verdict, 0, sizeof plan->verdict);
+  for (int32_t i = TESELA_SOLVER_MEMCPY; i < TESELA__N_SOLVERS; i++)
+    plan->verdict[i].why = "partial tiles are moved with the others";
+  plan->verdict[TESELA_SOLVER_BITS].applies = true;
+  return TESELA_OK;
 }
 
 tesela_status tesela__add_piece(tesela_plan *plan, tesela__box *box, bool fill, uint64_t *random,

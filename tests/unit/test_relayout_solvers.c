@@ -330,20 +330,36 @@ static void test_mixes(void **state) {
     }
 }
 
-/* Several short loops that change places: tiles whose bytes move in two passes, by estimate. */
+/* Several short loops that change places, or partial tiles between others: tiles in buffers with several passes, by estimate. */
 static void test_passes(void **state) {
-  static const row passing[] = {
-      {"bytes into tiles of 2 x 2", TESELA_SOLVER_ANY, 8, 2, {128, 256}, "1/2 0/2 1 0", "0 1"},
-      {"the same of odd extents", TESELA_SOLVER_ANY, 8, 2, {1001, 703}, "1/2 0/2 1 0", "0 1"},
-      {"bytes, dims of 2 apart", TESELA_SOLVER_ANY, 8, 4, {64, 2, 128, 2}, "2 0 3 1", "0 1 2 3"},
-      {"bytes into tiles of 3 x 5", TESELA_SOLVER_ANY, 8, 2, {300, 500}, "1/3 0/5 1 0", "0 1"},
+  static const struct {
+    const char *words;
+    row row;
+  } passing[] = {
+      {"in two passes",
+       {"bytes into tiles of 2 x 2", TESELA_SOLVER_ANY, 8, 2, {128, 256}, "1/2 0/2 1 0", "0 1"}},
+      {"in two passes",
+       {"the same of odd extents", TESELA_SOLVER_ANY, 8, 2, {1001, 703}, "1/2 0/2 1 0", "0 1"}},
+      {"in two passes",
+       {"bytes, dims of 2 apart", TESELA_SOLVER_ANY, 8, 4, {64, 2, 128, 2}, "2 0 3 1", "0 1 2 3"}},
+      {"in two passes",
+       {"bytes into tiles of 3 x 5", TESELA_SOLVER_ANY, 8, 2, {300, 500}, "1/3 0/5 1 0", "0 1"}},
+      {"2 boxes together",
+       {"12 bits in tiles of 2 x 8", TESELA_SOLVER_ANY, 1, 2, {4001, 12}, "0/2 1/8 0 1", "0 1"}},
+      {"2 boxes together",
+       {"several such", TESELA_SOLVER_ANY, 1, 3, {3, 1001, 12}, "0 1/2 2/8 1 2", "0 1 2"}},
+      {"2 boxes together",
+       {"11 elements of 2 bits", TESELA_SOLVER_ANY, 2, 2, {3003, 11}, "0/4 1/4 0 1", "0 1"}},
+      {"2 boxes together", {"39 nibbles", TESELA_SOLVER_ANY, 4, 2, {1026, 39}, "0/4 1/32 0 1", "0 1"}},
+      {"4 boxes together",
+       {"partial tiles of two dims", TESELA_SOLVER_ANY, 1, 3, {1500, 7, 11}, "0 1/4 2/8 1 2", "0 1 2"}},
   };
   (void)state;
   for (size_t i = 0; i < sizeof passing / sizeof passing[0]; i++) {
     pair p;
     bench b;
-    make(&passing[i], passing[i].shape, &p);
-    if (!uses(&p, "in two passes")) fail_msg("%s: not in two passes", passing[i].name);
+    make(&passing[i].row, passing[i].row.shape, &p);
+    if (!uses(&p, passing[i].words)) fail_msg("%s: not %s", passing[i].row.name, passing[i].words);
     assert_true(make_bench(&b, &p, i));
     for (int isa = TESELA_ISA_BEST; isa <= TESELA_ISA_AVX512; isa++)
       for (uint64_t k = 0; k < 3; k++) {
@@ -351,7 +367,7 @@ static void test_passes(void **state) {
         trial t = {.options = {.isa = (tesela_isa)isa, .threads = 1 + (int32_t)k, .shuffle = k},
                    .at_end = k == 0};
         t.dst_shift = t.src_shift = (uint8_t)(k * 3);
-        run(&passing[i], &b, &t, false);
+        run(&passing[i].row, &b, &t, false);
       }
     free_bench(&b);
   }
