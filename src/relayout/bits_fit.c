@@ -253,7 +253,7 @@ void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__job *job, int64_
                             .most = most,
                             .row = job->row,
                             .padding = job->padding,
-                            .units = job->units != NULL};
+                            .bands = job->bands != NULL};
   for (int32_t i = 0; i < job->box->n_loops; i++) fit->chunk[i] = 1;
   const bool whole = fit->bits >= 8;
   if (whole || !fit_blocks(fit)) {

@@ -227,15 +227,15 @@ static void run_together(tesela__worker *w, const tesela__together *tiles) {
   unsigned char *from = w->stage, *to = w->pack;
   for (int32_t i = 0; i < bits->n_passes; i++) {
     const tesela__piece *pass = &bits->pass[i];
-    if (bits->padded > 0 && i == (bits->of_units ? 0 : bits->n_passes - 1))
+    if (bits->padded > 0 && i == (bits->of_bands ? 0 : bits->n_passes - 1))
       memset(to, w->plan->fill_pattern[0], (size_t)bits->padded);
     share_prefetch(&w->prefetch, 1 + bits->n_passes - i, pass->bytes / (pass->transpose_fn ? 4096 : 1024));
     w->run_inner(w, pass, to, from);
-    if (bits->of_units) continue;
+    if (bits->of_bands) continue;
     to = from;
     from = from == w->stage ? w->pack : w->stage;
   }
-  out.from = bits->of_units ? to : from;
+  out.from = bits->of_bands ? to : from;
   if (bits->kind_bytes) {
     int64_t row[8];
     for (int32_t i = 0; i < bits->kinds; i++) row[i] = i * bits->kind_bytes;

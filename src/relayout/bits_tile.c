@@ -81,16 +81,16 @@ void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesel
   tesela__box_add(inner, bits / 8, 8, 8);
   for (int32_t i = 0; i < fit->box->n_loops; i++) {
     const tesela__loop *l = &fit->box->loop[i];
-    if (fit->units && l->ss == fit->bits && l->ds == fit->bits)
+    if (fit->bands && l->ss == fit->bits && l->ds == fit->bits)
       continue; /* its boxes are passes of their own */
     tesela__box_add(inner, fit->chunk[i], in[i] * bits, out[i] * bits);
   }
   tesela__box_simplify(inner);
 }
 
-void tesela__bits_units_pass(const tesela__bits_units *units, int32_t k, int32_t bits,
+void tesela__bits_bands_pass(const tesela__bits_bands *bands, int32_t k, int32_t bits,
                              const tesela__box *tile, tesela__box *pass) {
-  const tesela__box *part = &units->box[k];
+  const tesela__box *part = &bands->box[k];
   const int64_t times = 8 / bits; /* each element is in a byte */
   tesela__box_copy(pass, tile);
   pass->src = part->src * times;

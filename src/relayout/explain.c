@@ -71,7 +71,7 @@ static void put_runs(tesela__sink *sink, const tesela_plan *plan, const tesela__
       tesela__putf(sink, "in slices for %d tiles", (int)tile->slices);
     else
       tesela__putf(sink, "as %s", plan->dst.bits < 8 ? "bits" : "bytes");
-    if (tile->of_units && tile->n_passes > 1)
+    if (tile->of_bands && tile->n_passes > 1)
       tesela__putf(sink, ", %" PRId32 " boxes together", tile->n_passes);
     else if (tile->n_passes > 1)
       tesela__puts(sink, ", in two passes");

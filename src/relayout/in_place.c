@@ -21,7 +21,7 @@ static tesela_status run_whole(tesela__in_place *run, tesela_error *err) {
   return tesela_plan_run(run->plan, run->buffer, run->scratch, run->options, err);
 }
 
-static bool is_tail(const tesela__pass *pass) {
+static bool is_remainder(const tesela__pass *pass) {
   return pass->kind == TESELA__PASS_SAVE || pass->kind == TESELA__PASS_PUT;
 }
 
@@ -29,7 +29,7 @@ static void run_one_pass(tesela__in_place *run, const tesela__pass *pass, const 
   if (pass->kind == TESELA__PASS_STRIPS) tesela__strips_run(run, pass, plans);
   if (pass->kind == TESELA__PASS_SWAPS) tesela__swaps_run(run, pass, plans);
   if (pass->kind == TESELA__PASS_BLOCKS) tesela__blocks_run(run, pass);
-  if (is_tail(pass)) tesela__tail_run(run, pass, plans);
+  if (is_remainder(pass)) tesela__remainder_run(run, pass, plans);
 }
 
 static tesela_status run_passes(tesela__in_place *run, const tesela__method *method, tesela_error *err) {
@@ -37,11 +37,11 @@ static tesela_status run_passes(tesela__in_place *run, const tesela__method *met
   tesela_status status = TESELA_OK;
   for (int32_t i = 0; i < method->n_passes && status == TESELA_OK; i++) {
     const tesela__pass *pass = &method->pass[i];
-    if (pass->kind == TESELA__PASS_STRIPS || is_tail(pass))
+    if (pass->kind == TESELA__PASS_STRIPS || is_remainder(pass))
       status = tesela__strips_prepare(run->plan, pass, &plans[i], err);
     if (pass->kind == TESELA__PASS_SWAPS) status = tesela__swaps_prepare(run->plan, pass, &plans[i], err);
   }
-  for (int32_t i = 0; i < method->n_passes; i++) run->n_passes += !is_tail(&method->pass[i]);
+  for (int32_t i = 0; i < method->n_passes; i++) run->n_passes += !is_remainder(&method->pass[i]);
   run->kept = run->scratch;
   if (run->scratch) run->scratch += method->kept_bytes;
   for (int32_t i = 0; i < method->n_passes && status == TESELA_OK && !atomic_load(&run->stop); i++)

@@ -6,7 +6,7 @@
  *   in_place_choose.c   chooses the passes, and explains them
  *   in_place_strips.c   finds strips that go through the scratch, one after the other
  *   in_place_digits.c   permutations of whole digits: swaps, or strips and cycles of blocks
- *   in_place_tails.c    the same, without the rows that a divisor leaves over
+ *   in_place_remainders.c    the same, without the rows that a divisor leaves over
  *   in_place_dense.c    the same between layouts with padding
  *   in_place_blocks.c   runs strips, swaps of pairs of blocks, and cycles of blocks
  *   in_place_parts.c    plans of parts; progress
@@ -39,10 +39,10 @@ typedef enum tesela__pass_kind {
 
 enum {
   TESELA__STRIP_LEVELS = 3,
-  TESELA__TAILS = 2,
-  TESELA__PASSES =
-      3 + 2 + 2 * TESELA__TAILS + 2, /* of digits, together and apart, tails, to dense and from dense */
-  TESELA__PASS_PLANS = 9,            /* of swaps; strips have 2^levels at most */
+  TESELA__REMAINDERS = 2,
+  TESELA__PASSES = 3 + 2 + 2 * TESELA__REMAINDERS +
+                   2,     /* of digits, together and apart, remainders, to dense and from dense */
+  TESELA__PASS_PLANS = 9, /* of swaps; strips have 2^levels at most */
 };
 
 /* Values of one coordinate that a strip has, and the bits from one strip to the next. */
@@ -63,7 +63,7 @@ typedef struct tesela__pass {
   int32_t n_levels;
   tesela__strip_level level[TESELA__STRIP_LEVELS];
   bool independent, backwards; /* strips do not overlap others; must run from the last to the first */
-  int64_t kept; /* of tails, which are such parts without levels: where in the scratch, bytes */
+  int64_t kept; /* of remainders, which are such parts without levels: where in the scratch, bytes */
   /* swaps: at each combination of `loops` a matrix of n x n units with strides x and y becomes its transpose */
   int32_t n_loops;
   tesela__loop loop[TESELA__MAX_LOOPS];
@@ -78,7 +78,7 @@ typedef struct tesela__pass {
 
 typedef struct tesela__method {
   int32_t n_passes;
-  int64_t scratch_bytes, kept_bytes; /* the tails stay at its start, the passes have the rest */
+  int64_t scratch_bytes, kept_bytes; /* the remainders stay at its start, the passes have the rest */
   tesela__pass pass[TESELA__PASSES];
 } tesela__method;
 
@@ -97,9 +97,9 @@ bool tesela__digits_box(const tesela_plan *plan, const tesela__problem *problem,
 int32_t tesela__digits_find(tesela__pass *pass, const tesela_plan *plan, const tesela__box *box,
                             int64_t limit, int32_t threads);
 
-/* Add them to a method, with tails where blocks become much larger without them. False: impossible. */
-bool tesela__tails_find(tesela__method *method, const tesela_plan *plan, const tesela__box *box,
-                        int64_t limit, int32_t threads);
+/* Add them to a method, with remainders where blocks become much larger without them. False: impossible. */
+bool tesela__remainders_find(tesela__method *method, const tesela_plan *plan, const tesela__box *box,
+                             int64_t limit, int32_t threads);
 
 /* Add passes by way of layouts without padding. False: impossible. */
 bool tesela__dense_find(tesela__method *method, const tesela_plan *plan, const tesela__problem *problem,
@@ -115,7 +115,7 @@ typedef struct tesela__in_place {
   const tesela_layout *dst, *src;    /* canonical */
   const tesela_run_options *options; /* or NULL */
   unsigned char *buffer, *scratch;   /* scratch: or NULL */
-  unsigned char *kept;               /* the tails */
+  unsigned char *kept;               /* the remainders */
   int64_t done_bytes, total_bytes;   /* of elements */
   int64_t work;
   bool stopped;
@@ -150,7 +150,7 @@ tesela_status tesela__swaps_prepare(const tesela_plan *plan, const tesela__pass 
                                     tesela__pass_plans *plans, tesela_error *err);
 void tesela__swaps_run(tesela__in_place *run, const tesela__pass *pass, const tesela__pass_plans *plans);
 void tesela__blocks_run(tesela__in_place *run, const tesela__pass *pass);
-void tesela__tail_run(tesela__in_place *run, const tesela__pass *pass, const tesela__pass_plans *plans);
+void tesela__remainder_run(tesela__in_place *run, const tesela__pass *pass, const tesela__pass_plans *plans);
 
 /* False: stopped. */
 bool tesela__cycles_run(tesela__in_place *run);

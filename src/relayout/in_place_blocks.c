@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * in_place_blocks.c - make the plans of passes, and run them: strips through the scratch, tails, pairs of blocks that change places, each
+ * in_place_blocks.c - make the plans of passes, and run them: strips through the scratch, remainders, pairs of blocks that change places, each
  * block becoming its transpose, and cycles of blocks.
  */
 #include "relayout/in_place.h"
@@ -75,7 +75,7 @@ void tesela__strips_run(tesela__in_place *run, const tesela__pass *pass, const t
   tesela__run_chunks(run->options ? run->options->executor : NULL, pass->threads, run_strips, &s);
 }
 
-void tesela__tail_run(tesela__in_place *run, const tesela__pass *pass, const tesela__pass_plans *plans) {
+void tesela__remainder_run(tesela__in_place *run, const tesela__pass *pass, const tesela__pass_plans *plans) {
   unsigned char *kept = run->kept + pass->kept;
   if (pass->kind == TESELA__PASS_SAVE)
     tesela__part_run(plans->plan[0], kept, run->buffer + pass->src / 8);

@@ -5,7 +5,7 @@
  *   nothing   every element has one place in both layouts
  *   whole     src is at most 1 MiB: it is copied to the scratch, and from there by the plan itself
  *   strips    parts that lie apart on both sides go through the scratch      in_place_strips.c
- *   digits    permutations of whole digits: swaps, strips and blocks         in_place_digits.c, in_place_tails.c
+ *   digits    permutations of whole digits: swaps, strips and blocks         in_place_digits.c, in_place_remainders.c
  *   dense     digits between strips that make both sides dense               in_place_dense.c
  *   cycles    everything else, and everything without scratch                in_place_cycles.c
  *
@@ -64,7 +64,7 @@ void tesela__in_place_choose(tesela__method *method, const tesela_plan *plan,
     method->pass[0].scratch_bytes = plan->info.src_bytes;
   } else if (!strips_found(method, plan, problem, tesela__min(limit, SCRATCH), threads) &&
              !(tesela__digits_box(plan, problem, &box) &&
-               tesela__tails_find(method, plan, &box, limit, threads)) &&
+               tesela__remainders_find(method, plan, &box, limit, threads)) &&
              !strips_found(method, plan, problem, limit, threads) &&
              !tesela__dense_find(method, plan, problem, limit, threads)) {
     method->n_passes = 1;
@@ -72,7 +72,7 @@ void tesela__in_place_choose(tesela__method *method, const tesela_plan *plan,
     method->pass[0].threads = 1;
     method->pass[0].scratch_bytes = tesela__marks_bytes(problem->dst, problem->src);
   }
-  bool converts = true; /* the tails that go to the scratch, and the pass after them */
+  bool converts = true; /* the remainders that go to the scratch, and the pass after them */
   for (int32_t i = 0; i < method->n_passes; i++) {
     tesela__pass *pass = &method->pass[i];
     pass->converts = converts;

@@ -4,7 +4,7 @@
  *
  *   f32[2048,3000]{1,0:T(8,128)} -> {0,1:T(8,128)}
  *     1  strips                {1,0:T(8,128)} -> {1,0}
- *     2  in_place_tails.c      {1,0} -> {0,1}
+ *     2  in_place_remainders.c      {1,0} -> {0,1}
  *     3  strips                {0,1} -> {0,1:T(8,128)}
  *
  * What lies between fills the first places of dst, which must have nothing but elements and padding there, and the padding must
@@ -99,6 +99,6 @@ bool tesela__dense_find(tesela__method *method, const tesela_plan *plan, const t
   bool moves = false;
   for (int32_t i = 0; i < box.n_loops; i++) moves = moves || box.loop[i].ss != box.loop[i].ds;
   return add_dense_side(method, problem, true, from, bits, limit, threads) &&
-         (!moves || tesela__tails_find(method, plan, &box, limit, threads)) &&
+         (!moves || tesela__remainders_find(method, plan, &box, limit, threads)) &&
          add_dense_side(method, problem, false, to, bits, limit, threads);
 }

@@ -328,16 +328,16 @@ static tesela_status set_bits_tile(tesela__builder *b, tesela_error *err) {
   tile->out_run = fit->out;
   piece->isa |= take->isa | put->isa;
   piece->bits_tile = b->job->plan->n_bits_tiles;
-  const tesela__bits_units *units = b->job->units;
+  const tesela__bits_bands *bands = b->job->bands;
   if (fit->blocks)
     passes.box[0] = inner;
-  else if (!units)
+  else if (!bands)
     tesela__bits_find_passes(b->job, &inner, &passes);
-  tile->of_units = units != NULL;
-  tile->n_passes = units ? units->n : passes.n;
+  tile->of_bands = bands != NULL;
+  tile->n_passes = bands ? bands->n : passes.n;
   for (int32_t i = 0; i < tile->n_passes && status == TESELA_OK; i++) {
-    if (units) tesela__bits_units_pass(units, i, fit->bits, &inner, &passes.box[0]);
-    status = build_pass(b->job, &passes.box[units ? 0 : i], &tile->pass[i], err);
+    if (bands) tesela__bits_bands_pass(bands, i, fit->bits, &inner, &passes.box[0]);
+    status = build_pass(b->job, &passes.box[bands ? 0 : i], &tile->pass[i], err);
     piece->kernel = tile->pass[i].kernel;
     piece->isa |= tile->pass[i].isa;
   }

@@ -16,7 +16,7 @@
  *   permute_lines.c      the lines of such blocks, and what each is picked from
  *   permute_bits.c       the rounds of such blocks of elements below 8 bits
  *   bits_tile.c          tiles of elements below 8 bits, or of whole bytes, in buffers; bits_blocks.c: where they stay so; bits_fit.c: which ones;
- *                        bits_passes.c: in how many passes from buffer to buffer; bits_units.c: partial tiles together with the others;
+ *                        bits_passes.c: in how many passes from buffer to buffer; bits_bands.c: partial tiles together with the others;
  *                        bits_run.c: one such tile
  *   tile.c               one tile of a piece, directly or through a buffer for rows that are not line-aligned
  *   window_edges.c       dst in windows: window.c for files, each copied in a buffer of its own;
@@ -326,7 +326,7 @@ typedef struct tesela__bits_tile {
   int64_t rows, line; /* line: bytes from one row of a kind to the next */
   int64_t kind_bytes; /* not 0: they become kinds at last, `kinds` rows of so many bytes */
   int32_t n_passes;
-  bool of_units; /* all passes go from the first buffer to the second one; else the next one back */
+  bool of_bands; /* all passes go from the first buffer to the second one; else the next one back */
   tesela__piece pass[TESELA__BITS_PASSES];
 } tesela__bits_tile;
 

@@ -15,12 +15,12 @@ typedef struct piece_making {
   tesela_status status;
   tesela_error *err;
   bool stopped;                    /* by a piece that does not fit windows */
-  const tesela__bits_units *units; /* whose boxes are moved already; or NULL */
+  const tesela__bits_bands *bands; /* whose boxes are moved already; or NULL */
 } piece_making;
 
 static bool make_piece(void *data, tesela__box *box) {
   piece_making *m = data;
-  if (m->units && tesela__bits_units_have(m->units, box)) return true;
+  if (m->bands && tesela__bits_bands_have(m->bands, box)) return true;
   if (m->fill && !m->plan->fill_first)
     m->status = tesela__keep_fill(m->plan, box, m->err);
   else
@@ -79,10 +79,11 @@ tesela_status tesela__make_regular(tesela_plan *plan, const tesela__problem *pro
                                    tesela_error *err) {
   tesela_status status = make_fills(plan, false, random, err);
   if (status != TESELA_OK) return status;
-  tesela__bits_units units = {.n = 0};
-  piece_making m = {.plan = plan, .random = random, .err = err, .units = &units};
-  if (!tesela__is_empty(&plan->dst) && tesela__bits_units_find(&units, plan, problem, random)) {
-    status = tesela__add_units(plan, &units, random, err);
+  tesela__bits_bands bands;
+  piece_making m = {.plan = plan, .random = random, .err = err};
+  if (!tesela__is_empty(&plan->dst) && tesela__bits_bands_find(&bands, plan, problem, random)) {
+    m.bands = &bands;
+    status = tesela__add_bands(plan, &bands, random, err);
     if (status != TESELA_OK) return status;
   }
   if (tesela__is_empty(&plan->dst) || tesela__problem_boxes(problem, make_piece, &m))

@@ -261,16 +261,16 @@ static tesela_status add_phases(tesela_plan *plan, const tesela__box *box, int32
   return status;
 }
 
-tesela_status tesela__add_units(tesela_plan *plan, const tesela__bits_units *units, uint64_t *random,
+tesela_status tesela__add_bands(tesela_plan *plan, const tesela__bits_bands *bands, uint64_t *random,
                                 tesela_error *err) {
   const int32_t bits = plan->dst.bits;
   tesela__box box;
-  tesela__bits_units_box(units, bits, &box);
+  tesela__bits_bands_box(bands, bits, &box);
   const tesela__job job = {.plan = plan,
                            .box = &box,
                            .random = random,
                            .bitwise = true,
-                           .units = units,
+                           .bands = bands,
                            .ws = bits,
                            .wd = bits,
                            .src_bits = bits,
@@ -279,8 +279,8 @@ tesela_status tesela__add_units(tesela_plan *plan, const tesela__bits_units *uni
                            .shared = -1,
                            .a = -1,
                            .b = -1,
-                           .row = units->ss / bits,
-                           .padding = (units->ds - units->ss) / bits};
+                           .row = bands->ss / bits,
+                           .padding = (bands->ds - bands->ss) / bits};
   tesela_status status = tesela__piece_build(&job, TESELA_SOLVER_BITS, err);
   if (status != TESELA_OK) return status;
   plan->largest = plan->n_pieces - 1;

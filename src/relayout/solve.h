@@ -37,22 +37,22 @@ static inline int64_t tesela__stretch_at(const tesela__permute_fit *fit, int64_t
   return fit->stretch < TESELA__LINE && first > last && last >= fit->low ? last : first;
 }
 
-/* A box and its special loops. Units are bytes, or bits if `bitwise`. */
-/* Boxes of elements below 8 bits that move together: each is in every unit of `ss` bits of src and `ds` of dst, from src and dst on in it.
- * `outside`: the loops of units; `count` of the one whose steps are ss and ds. bits_units.c */
-typedef struct tesela__bits_units {
+/* Boxes of elements below 8 bits that move together: each is in every band of `ss` bits of src and `ds` of dst, from src and dst on in it.
+ * `outside`: the loops of bands; `count` of the one whose steps are ss and ds. bits_bands.c */
+typedef struct tesela__bits_bands {
   int32_t n;
   int64_t src, dst, ss, ds, count;
   tesela__box outside, box[TESELA__BITS_PASSES];
-} tesela__bits_units;
+} tesela__bits_bands;
 
+/* A box and its special loops. Units are bytes, or bits if `bitwise`. */
 typedef struct tesela__job {
   tesela_plan *plan;
   tesela__box *box;
   bool fill, bitwise;
   bool inner;                      /* from one buffer in the cache to another */
   bool direct;                     /* whole bytes do not go through buffers */
-  const tesela__bits_units *units; /* of a BITS job: its boxes; or NULL */
+  const tesela__bits_bands *bands; /* of a BITS job: its boxes; or NULL */
   int32_t ws, wd;                  /* width of an element on each side, in these units */
   int32_t group;        /* elements per byte, if several share one and blocks of them can be moved; else 1 */
   int32_t shared, a, b; /* loops that are contiguous on both sides, on src, on dst; or -1 */
@@ -154,7 +154,7 @@ typedef struct tesela__bits_fit {
   int64_t step;           /* of blocks: bytes that a call of their first kernel moves */
   int64_t row, padding;   /* of the job */
   bool near;              /* runs of src have elements that are not in the tile */
-  bool units;             /* of the job: rows are units, whose boxes are passes */
+  bool bands;             /* of the job: rows are bands, whose boxes are passes */
   int64_t chunk[TESELA__MAX_LOOPS];
   int32_t n_cuts, cut[3]; /* loops of which the tile has a part */
   bool blocks;            /* elements stay bits */
@@ -201,18 +201,18 @@ void tesela__bits_divide_pass(const tesela__job *job, tesela__pass_cost *pass_co
 /* Choose one pass or two for the box of a tile that is not of blocks of bits. relayout_units.c */
 void tesela__bits_find_passes(const tesela__job *job, const tesela__box *box, tesela__bits_passes *passes);
 
-/* Find units, and take their padding from the boxes that are kept. bits_units.c */
-bool tesela__bits_units_find(tesela__bits_units *units, tesela_plan *plan, const tesela__problem *problem,
+/* Find bands, and take their padding from the boxes that are kept. bits_bands.c */
+bool tesela__bits_bands_find(tesela__bits_bands *bands, tesela_plan *plan, const tesela__problem *problem,
                              uint64_t *random);
-/* Is this box in units? */
-bool tesela__bits_units_have(const tesela__bits_units *units, const tesela__box *box);
-/* The units as one box of rows, which padding follows in dst. */
-void tesela__bits_units_box(const tesela__bits_units *units, int32_t bits, tesela__box *box);
+/* Is this box in bands? */
+bool tesela__bits_bands_have(const tesela__bits_bands *bands, const tesela__box *box);
+/* The bands as one box of rows, which padding follows in dst. */
+void tesela__bits_bands_box(const tesela__bits_bands *bands, int32_t bits, tesela__box *box);
 /* The box of a pass, from one buffer to the other: box k in each unit of a tile, whose loops are `tile`. bits_tile.c */
-void tesela__bits_units_pass(const tesela__bits_units *units, int32_t k, int32_t bits,
+void tesela__bits_bands_pass(const tesela__bits_bands *bands, int32_t k, int32_t bits,
                              const tesela__box *tile, tesela__box *pass);
-/* Make the piece that moves units. relayout_solve.c. TESELA_E_MEMORY. */
-tesela_status tesela__add_units(tesela_plan *plan, const tesela__bits_units *units, uint64_t *random,
+/* Make the piece that moves bands. relayout_solve.c. TESELA_E_MEMORY. */
+tesela_status tesela__add_bands(tesela_plan *plan, const tesela__bits_bands *bands, uint64_t *random,
                                 tesela_error *err);
 /* What the best solver of a box of bits costs. relayout_solve.c */
 float tesela__cost_of_bits(tesela_plan *plan, const tesela__box *box);

@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * in_place_tails.c - permutations of digits whose extents have no divisor of use: their last rows are put aside, and what is left
+ * in_place_remainders.c - permutations of digits whose extents have no divisor of use: their last rows are put aside, and what is left
  * has one.
  *
- *   f32[386,17774]{1,0} -> {0,1}         386 = 384 + 2, 17774 = 17728 + 46
- *     1  the tails go to the scratch     2 rows of 17774, 384 of 46
- *     2  the rest moves together         384 rows of 17774 become 384 of 17728
+ *   f32[386,17774]{1,0} -> {0,1}         17774 = 17664 + 110
+ *     1  the remainder goes to the scratch    386 rows of 110
+ *     2  the rest moves together         386 rows of 17774 become 386 of 17664
  *     3  it changes its layout           in_place_digits.c, up to three passes
- *     4  it moves apart                  17728 rows of 384 become 17728 of 386
- *     5  the tails go to their places
+ *     4  it moves apart                  nothing here, since the remainder is at the end of dst
+ *     5  the remainder goes to its place
  *
- * One tail is enough if the rest of the digits gives large blocks then; the outermost loop of src needs no step 2, that of dst no
- * step 4.
+ * The remainder of the outermost loop of src needs no step 2, that of dst no step 4. Two remainders, one of each, are put aside where one is not enough.
  */
 #include "relayout/in_place.h"
 
 enum {
-  GOOD_BLOCK = 2048,       /* bytes; without tails if blocks are as large */
-  TIMES = 4,               /* a tail must make blocks larger by this */
+  GOOD_BLOCK = 2048,       /* bytes; without remainders if blocks are as large */
+  TIMES = 4,               /* a remainder must make blocks larger by this */
   MOVED_STRIP = 256 << 10, /* bytes */
 };
 
-/* A box of which loops keep the values below `left`; tail k has the other values of its loop, those that are left of the loops of
- * the tails before it, and all of the others. */
+/* A box of which loops keep the values below `left`; remainder k has the other values of its loop, those that are left of the loops of
+ * the remainders before it, and all of the others. */
 typedef struct cut_box {
   const tesela__box *box;
-  int32_t bits, n_tails, tail[TESELA__TAILS];
+  int32_t bits, n_remainders, remainder[TESELA__REMAINDERS];
   int64_t left[TESELA__MAX_LOOPS];
 } cut_box;
 
@@ -51,15 +50,15 @@ static bool sums_of(tesela__sums *sums, tesela__box *box) {
   return true;
 }
 
-/* Add the passes of tail k, from dst or src to the scratch and from there, to both ends of the list. */
-static bool tail_pass(const cut_box *c, int32_t k, tesela__pass *pass, tesela__pass_kind kind,
-                      int64_t *bytes) {
+/* Make the pass of remainder k, from src to the scratch or from there to dst. *bytes: what the remainders before it have in the scratch. */
+static bool remainder_pass(const cut_box *c, int32_t k, tesela__pass *pass, tesela__pass_kind kind,
+                           int64_t *bytes) {
   const tesela__box *box = c->box;
   const bool saves = kind == TESELA__PASS_SAVE;
-  const int32_t cut = c->tail[k];
+  const int32_t cut = c->remainder[k];
   int64_t extent[TESELA__MAX_LOOPS] = {0}, stride[TESELA__MAX_LOOPS];
   for (int32_t i = 0; i < box->n_loops; i++) extent[i] = box->loop[i].n;
-  for (int32_t i = 0; i < k; i++) extent[c->tail[i]] = c->left[c->tail[i]];
+  for (int32_t i = 0; i < k; i++) extent[c->remainder[i]] = c->left[c->remainder[i]];
   extent[cut] -= c->left[cut];
   const int64_t bits = dense_strides(c, true, extent, stride);
   tesela__box part = {0};
@@ -107,8 +106,8 @@ static int64_t passes_of(const cut_box *c, tesela__method *method, int32_t first
   tesela__pass *pass = &method->pass[first];
   int64_t block = INT64_MAX, from[TESELA__MAX_LOOPS], to[TESELA__MAX_LOOPS];
   method->kept_bytes = 0;
-  for (int32_t k = 0; k < c->n_tails; k++)
-    if (!tail_pass(c, k, pass++, TESELA__PASS_SAVE, &method->kept_bytes)) return 0;
+  for (int32_t k = 0; k < c->n_remainders; k++)
+    if (!remainder_pass(c, k, pass++, TESELA__PASS_SAVE, &method->kept_bytes)) return 0;
   if (method->kept_bytes > limit / 2 || !moving_pass(c, false, &pass)) return 0;
   tesela__box rest = {.src = c->box->src, .dst = c->box->dst};
   dense_strides(c, true, c->left, from);
@@ -122,8 +121,8 @@ static int64_t passes_of(const cut_box *c, tesela__method *method, int32_t first
     if (pass->kind == TESELA__PASS_BLOCKS) block = pass->block_bytes;
   if (!moving_pass(c, true, &pass)) return 0;
   int64_t kept = 0;
-  for (int32_t k = 0; k < c->n_tails; k++)
-    if (!tail_pass(c, k, pass++, TESELA__PASS_PUT, &kept)) return 0;
+  for (int32_t k = 0; k < c->n_remainders; k++)
+    if (!remainder_pass(c, k, pass++, TESELA__PASS_PUT, &kept)) return 0;
   method->n_passes = (int32_t)(pass - method->pass);
   return block;
 }
@@ -145,17 +144,17 @@ static void find_outermost(const tesela__box *box, int32_t *of_src, int32_t *of_
   }
 }
 
-/* Cut a loop at a multiple of `step`; false: nothing would be left, or no tail. */
+/* Cut a loop at a multiple of `step`; false: nothing would be left, or no remainder. */
 static bool cut_loop(cut_box *c, int32_t i, int64_t step) {
   const int64_t n = c->box->loop[i].n, left = n / step * step;
   if (left == 0 || left == n) return false;
-  c->tail[c->n_tails++] = i;
+  c->remainder[c->n_remainders++] = i;
   c->left[i] = left;
   return true;
 }
 
-bool tesela__tails_find(tesela__method *method, const tesela_plan *plan, const tesela__box *box,
-                        int64_t limit, int32_t threads) {
+bool tesela__remainders_find(tesela__method *method, const tesela_plan *plan, const tesela__box *box,
+                             int64_t limit, int32_t threads) {
   static const int64_t steps[] = {1024, 256, 64, 16, 4, 2};
   enum { OF_SRC = 1, OF_DST, OF_BOTH };
   const int64_t times = plan->options.shuffle ? 1 : TIMES;
