@@ -5,7 +5,7 @@
  *   u1[14,6535918,12] to {2,1,0:T(2,8)}   2 rows of 12 bits are a band: 24 bits of src become 32 of dst, 16 of the first tile and 2 x 4
  *                                         of the second one, with 8 of padding. Each box alone has runs of 16 and of 4 bits in dst.
  *
- * A band is contiguous in src, and everything else between its first and its last bit of dst is padding; both are counted. Units follow each
+ * A band is contiguous in src, and everything else between its first and its last bit of dst is padding; both are counted. Bands follow each
  * other on both sides, so a tile has runs of as many as there is room for (bits_tile.c), and a pass from one buffer to the other for each box.
  */
 #include "relayout/solve.h"
@@ -86,14 +86,15 @@ static bool find_bands_of(tesela__bits_bands *bands, const found_boxes *found, c
     bands->dst = tesela__min(bands->dst, box->dst);
     all += elements_of_box(&within) * bits;
   }
+  int64_t end = 0;
   for (int32_t k = 0; k < bands->n; k++) {
     tesela__box *box = &bands->box[k];
     box->src -= bands->src;
     box->dst -= bands->dst;
-    if (box->src + reach_of_box(box, true, bits) > ss || box->dst + reach_of_box(box, false, bits) > ds)
-      return false;
+    end = tesela__max(end, box->src + reach_of_box(box, true, bits));
+    if (box->dst + reach_of_box(box, false, bits) > ds) return false;
   }
-  return all == ss;
+  return all == ss && end == ss;
 }
 
 static bool has_outer(const tesela__bits_bands *bands, const tesela__loop *loop) {

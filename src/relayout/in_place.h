@@ -2,17 +2,17 @@
 /*
  * in_place.h - shared by the files that copy within one buffer.
  *
- *   in_place.c          makes the plans of the passes, runs them, then fills the padding
- *   in_place_choose.c   chooses the passes, and explains them
- *   in_place_strips.c   finds strips that go through the scratch, one after the other
- *   in_place_digits.c   permutations of whole digits: swaps, or strips and cycles of blocks
- *   in_place_remainders.c    the same, without the rows that a divisor leaves over
- *   in_place_dense.c    the same between layouts with padding
- *   in_place_blocks.c   runs strips, swaps of pairs of blocks, and cycles of blocks
- *   in_place_parts.c    plans of parts; progress
- *   in_place_cycles.c   moves units along paths and cycles: slow, for everything, without scratch
- *   in_place_map.c      finds the units of places that stay together, and their places on both sides
- *   in_place_fill.c     writes the padding
+ *   in_place.c              makes the plans of the passes, runs them, then fills the padding
+ *   in_place_choose.c       chooses the passes, and explains them
+ *   in_place_strips.c       finds strips that go through the scratch, one after the other
+ *   in_place_digits.c       permutations of whole digits: swaps, or strips and cycles of blocks
+ *   in_place_remainders.c   the same, without the rows that a divisor leaves over
+ *   in_place_dense.c        the same between layouts with padding
+ *   in_place_blocks.c       runs strips, swaps of pairs of blocks, and cycles of blocks
+ *   in_place_parts.c        plans of parts; progress
+ *   in_place_cycles.c       moves units along paths and cycles: slow, for everything, without scratch
+ *   in_place_map.c          finds the units of places that stay together, and their places on both sides
+ *   in_place_fill.c         writes the padding
  */
 #ifndef TESELA_SRC_IN_PLACE_H
 #define TESELA_SRC_IN_PLACE_H

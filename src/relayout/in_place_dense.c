@@ -3,9 +3,9 @@
  * in_place_dense.c - by way of layouts without padding: both sides have tiles, their coordinates lie in another order.
  *
  *   f32[2048,3000]{1,0:T(8,128)} -> {0,1:T(8,128)}
- *     1  strips                {1,0:T(8,128)} -> {1,0}
- *     2  in_place_remainders.c      {1,0} -> {0,1}
- *     3  strips                {0,1} -> {0,1:T(8,128)}
+ *     1  strips                    {1,0:T(8,128)} -> {1,0}
+ *     2  in_place_remainders.c     {1,0} -> {0,1}
+ *     3  strips                    {0,1} -> {0,1:T(8,128)}
  *
  * What lies between fills the first places of dst, which must have nothing but elements and padding there, and the padding must
  * be filled afterwards.

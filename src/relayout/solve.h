@@ -208,7 +208,7 @@ bool tesela__bits_bands_find(tesela__bits_bands *bands, tesela_plan *plan, const
 bool tesela__bits_bands_have(const tesela__bits_bands *bands, const tesela__box *box);
 /* The bands as one box of rows, which padding follows in dst. */
 void tesela__bits_bands_box(const tesela__bits_bands *bands, int32_t bits, tesela__box *box);
-/* The box of a pass, from one buffer to the other: box k in each unit of a tile, whose loops are `tile`. bits_tile.c */
+/* The box of a pass, from one buffer to the other: box k in each band of a tile, whose loops are `tile`. bits_tile.c */
 void tesela__bits_bands_pass(const tesela__bits_bands *bands, int32_t k, int32_t bits,
                              const tesela__box *tile, tesela__box *pass);
 /* Make the piece that moves bands. relayout_solve.c. TESELA_E_MEMORY. */
