@@ -180,10 +180,3 @@ bool tesela__bits_bands_have(const tesela__bits_bands *bands, const tesela__box 
     if (box->src - bands->src == bands->box[k].src && box->dst - bands->dst == bands->box[k].dst) return true;
   return false;
 }
-
-void tesela__bits_bands_box(const tesela__bits_bands *bands, int32_t bits, tesela__box *box) {
-  tesela__box_copy(box, &bands->outside);
-  box->src = bands->src;
-  box->dst = bands->dst;
-  tesela__box_add(box, bands->ss / bits, bits, bits);
-}

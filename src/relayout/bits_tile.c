@@ -88,6 +88,13 @@ void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesel
   tesela__box_simplify(inner);
 }
 
+void tesela__bits_bands_box(const tesela__bits_bands *bands, int32_t bits, tesela__box *box) {
+  tesela__box_copy(box, &bands->outside);
+  box->src = bands->src;
+  box->dst = bands->dst;
+  tesela__box_add(box, bands->ss / bits, bits, bits);
+}
+
 void tesela__bits_bands_pass(const tesela__bits_bands *bands, int32_t k, int32_t bits,
                              const tesela__box *tile, tesela__box *pass) {
   const tesela__box *part = &bands->box[k];

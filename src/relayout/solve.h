@@ -206,7 +206,7 @@ bool tesela__bits_bands_find(tesela__bits_bands *bands, tesela_plan *plan, const
                              uint64_t *random);
 /* Is this box in bands? */
 bool tesela__bits_bands_have(const tesela__bits_bands *bands, const tesela__box *box);
-/* The bands as one box of rows, which padding follows in dst. */
+/* The bands as one box of rows, which padding follows in dst. bits_tile.c */
 void tesela__bits_bands_box(const tesela__bits_bands *bands, int32_t bits, tesela__box *box);
 /* The box of a pass, from one buffer to the other: box k in each band of a tile, whose loops are `tile`. bits_tile.c */
 void tesela__bits_bands_pass(const tesela__bits_bands *bands, int32_t k, int32_t bits,
