@@ -13,6 +13,8 @@
 
 #define AVX2 TESELA__TARGET("avx2")
 
+enum { AHEAD_AVX2 = 4096 }; /* bytes of src to prefetch ahead */
+
 /* ---- three streams ------------------------------------------------------------------------------------------ */
 
 /* Byte p of vector v of the neighbours: its number in stream s, or 0x80 if it is in another stream. vs is 3 * v + s. */
@@ -150,21 +152,38 @@ AVX2 TESELA__INLINE void weave_step_avx2(unsigned char *dst, const unsigned char
   for (int i = 0; i < k; i++) put_avx2(dst + k * at + 32 * i, v[i], stream);
 }
 
-AVX2 TESELA__INLINE void unweave_step_avx2(unsigned char *dst, const unsigned char *src, int64_t pitch,
-                                           int64_t at, bool stream, int width, int k) {
-  __m256i v[8];
+/* Read 32 bytes for each stream from byte `at` of it on, and take the streams apart. */
+AVX2 TESELA__INLINE void get_unwoven_avx2(__m256i *v, const unsigned char *src, int64_t at, int width,
+                                          int k) {
   TESELA__UNROLL_GCC
   for (int i = 0; i < k; i++) v[i] = _mm256_loadu_si256((const void *)(src + k * at + 32 * i));
   unweave_avx2(v, width, k);
+}
+
+AVX2 TESELA__INLINE void unweave_step_avx2(unsigned char *dst, const unsigned char *src, int64_t pitch,
+                                           int64_t at, bool stream, int width, int k) {
+  __m256i v[8], next[8];
+  get_unwoven_avx2(v, src, at, width, k);
+  if (stream) {
+    get_unwoven_avx2(next, src, at + 32, width, k);
+    TESELA__UNROLL_GCC
+    for (int i = 0; i < k; i++) _mm_prefetch((const char *)src + k * at + 64 * i + AHEAD_AVX2, _MM_HINT_T0);
+  }
   TESELA__UNROLL_GCC
-  for (int s = 0; s < k; s++) put_avx2(dst + s * pitch + at, v[s], stream);
+  for (int s = 0; s < k; s++) {
+    put_avx2(dst + s * pitch + at, v[s], stream);
+    if (stream) put_avx2(dst + s * pitch + at + 32, next[s], stream);
+  }
 }
 
 /* All whole steps within bytes `from` to `to` of a stream. */
-#define STEPS(name, step, width, k)                                                                \
-  AVX2 static void name(unsigned char *dst, const unsigned char *src, int64_t pitch, int64_t from, \
-                        int64_t to, bool stream) {                                                 \
-    for (int64_t at = from; at + 32 <= to; at += 32) step(dst, src, pitch, at, stream, width, k);  \
+#define STEPS(name, step, streamed, width, k)                                                       \
+  AVX2 static void name(unsigned char *dst, const unsigned char *src, int64_t pitch, int64_t from,  \
+                        int64_t to, bool stream) {                                                  \
+    if (stream)                                                                                     \
+      for (int64_t at = from; at < to; at += (streamed)) step(dst, src, pitch, at, true, width, k); \
+    else                                                                                            \
+      for (int64_t at = from; at + 32 <= to; at += 32) step(dst, src, pitch, at, false, width, k);  \
   }
 
 typedef void steps_avx2(unsigned char *dst, const unsigned char *src, int64_t pitch, int64_t from, int64_t to,
@@ -198,8 +217,8 @@ static inline void row_avx2(steps_avx2 *steps, unsigned char *dst, const unsigne
   }
 
 #define KERNELS(width, k)                                                               \
-  STEPS(weave##width##_x##k##_avx2, weave_step_avx2, width, k)                          \
-  STEPS(unweave##width##_x##k##_avx2, unweave_step_avx2, width, k)                      \
+  STEPS(weave##width##_x##k##_avx2, weave_step_avx2, 32, width, k)                      \
+  STEPS(unweave##width##_x##k##_avx2, unweave_step_avx2, 64, width, k)                  \
   KERNEL(tesela__k_interleave##width##_x##k##_avx2, weave##width##_x##k##_avx2,         \
          tesela__k_interleave##width##_c, width, src_pitch, tesela__peel(to, width, k)) \
   KERNEL(tesela__k_deinterleave##width##_x##k##_avx2, unweave##width##_x##k##_avx2,     \

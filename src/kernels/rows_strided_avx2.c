@@ -15,6 +15,7 @@ AVX2 TESELA__INLINE void compress_by_avx2(unsigned char *dst, const unsigned cha
   const int64_t next = s->next;
   for (src += s->low; steps > 0; steps--, dst += 32, src += 2 * next) {
     __m256i v = _mm256_setzero_si256();
+    TESELA__UNROLL_GCC
     for (int64_t j = 0; j < n; j++) {
       const __m128i low = _mm_loadu_si128((const void *)(src + 16 * j));
       const __m128i high = _mm_loadu_si128((const void *)(src + 16 * j + next));
@@ -32,15 +33,19 @@ AVX2 TESELA__INLINE void compress_by_avx2(unsigned char *dst, const unsigned cha
 AVX2 TESELA__INLINE void compress_avx2(unsigned char *dst, const unsigned char *src, const tesela__strided *s,
                                        int64_t steps, bool stream) {
   switch (s->n_vectors) { /* unrolled for short distances */
-  case 1:
-    compress_by_avx2(dst, src, s, steps, stream, 1);
+#define CASE(n)                                      \
+  case n:                                            \
+    compress_by_avx2(dst, src, s, steps, stream, n); \
     break;
-  case 2:
-    compress_by_avx2(dst, src, s, steps, stream, 2);
-    break;
-  case 3:
-    compress_by_avx2(dst, src, s, steps, stream, 3);
-    break;
+    CASE(1)
+    CASE(2)
+    CASE(3)
+    CASE(4)
+    CASE(5)
+    CASE(6)
+    CASE(7)
+    CASE(8)
+#undef CASE
   default:
     compress_by_avx2(dst, src, s, steps, stream, s->n_vectors);
   }

@@ -33,6 +33,7 @@ typedef struct tesela__transpose_block {
   const int64_t *dst_off;
   const unsigned char *src;
   const int64_t *src_off;
+  const unsigned char *end; /* of the last src row of the tile: what lies before it may be read */
   int32_t rows, cols;
   bool stream;
 } tesela__transpose_block;
@@ -130,7 +131,8 @@ static inline void tesela__load_part(uint64_t part[2], const unsigned char *src,
   static __attribute__((noinline)) TESELA__TARGET(isa) void symbol##_block(                                 \
       unsigned char *dst, const int64_t *dst_off, const unsigned char *src, const int64_t *src_off,         \
       int32_t rows, int32_t cols, bool stream) {                                                            \
-    const tesela__transpose_block block = {dst, dst_off, src, src_off, rows, cols, stream};                 \
+    const unsigned char *end = src + src_off[rows - 1] + cols * (width);                                    \
+    const tesela__transpose_block block = {dst, dst_off, src, src_off, end, rows, cols, stream};            \
     body(width, &block);                                                                                    \
   }                                                                                                         \
   TESELA__TARGET(isa)                                                                                       \
@@ -141,6 +143,7 @@ static inline void tesela__load_part(uint64_t part[2], const unsigned char *src,
       symbol##_block(dst, dst_off, src, src_off, rows, cols, stream &&rows == BLOCK);                       \
       return;                                                                                               \
     }                                                                                                       \
+    const unsigned char *end = src + src_off[rows - 1] + (int64_t)cols * (width);                           \
     for (int32_t a = 0; a < cols; a += BLOCK)                                                               \
       for (int32_t b = 0; b < rows; b += BLOCK) {                                                           \
         const int32_t n_rows = rows - b < BLOCK ? rows - b : BLOCK;                                         \
@@ -148,6 +151,7 @@ static inline void tesela__load_part(uint64_t part[2], const unsigned char *src,
                                                .dst_off = dst_off + a,                                      \
                                                .src = src + (int64_t)a * (width),                           \
                                                .src_off = src_off + b,                                      \
+                                               .end = end,                                                  \
                                                .rows = n_rows,                                              \
                                                .cols = cols - a < BLOCK ? cols - a : BLOCK,                 \
                                                .stream = stream && n_rows == BLOCK};                        \

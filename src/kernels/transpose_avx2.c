@@ -61,25 +61,30 @@ __m128i get_few256(const unsigned char *from, int32_t n, __m128i join) {
   return _mm_shuffle_epi8(ends, join);
 }
 
-/* Lane q of a src row, zero outside the block. `whole`: the block is full. */
+/* The columns of a block: at most 8 bytes of a row, less than a line, or a line. */
+typedef enum block256 { NARROW_256, PART_256, WHOLE_256 } block256;
+
+/* Lane q of a src row; outside the block it may be anything. */
 TESELA__INLINE TESELA__TARGET(TESELA__AVX2)
-__m128i get256(int width, bool whole, const tesela__transpose_block *b, int32_t row, int32_t q,
+__m128i get256(int width, block256 kind, const tesela__transpose_block *b, int32_t row, int32_t q,
                __m128i join) {
   const unsigned char *from = b->src + b->src_off[row] + 16 * q;
-  const int32_t bytes = whole ? 16 : b->cols * width - 16 * q;
-  return bytes >= 16 ? _mm_loadu_si128((const __m128i *)(const void *)from) : get_few256(from, bytes, join);
+  const int32_t bytes = kind == WHOLE_256 ? 16 : b->cols * width - 16 * q;
+  return bytes >= 16 || (width == 1 && from + 16 <= b->end)
+             ? _mm_loadu_si128((const __m128i *)(const void *)from)
+             : get_few256(from, bytes, join);
 }
 
 /* Half h of dst rows q*L to q*L + L-1. */
-TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void half256(int width, bool whole,
+TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void half256(int width, block256 kind,
                                                          const tesela__transpose_block *b, int32_t h,
                                                          int32_t q, __m128i join, __m256i *half) {
   const int32_t lane = 16 / width;
   __m256i v[16];
   TESELA__UNROLL for (int32_t i = 0; i < lane; i++) {
     const int32_t row = 2 * h * lane + i;
-    const __m128i low = get256(width, whole, b, row, q, join);
-    const __m128i high = get256(width, whole, b, row + lane, q, join);
+    const __m128i low = get256(width, kind, b, row, q, join);
+    const __m128i high = get256(width, kind, b, row + lane, q, join);
     v[i] = _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
   }
   zip256(width, half, v);
@@ -99,18 +104,19 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void put256(const tesela__transpose_
 }
 
 /* A block with all rows, in lines. */
-TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void lines256(int width, bool whole,
+TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void lines256(int width, block256 kind,
                                                           const tesela__transpose_block *b) {
   const int32_t lane = 16 / width;
-  const int32_t lanes = whole ? 4 : (b->cols + lane - 1) / lane;
-  const __m128i join = whole ? _mm_setzero_si128() : join_ends256(b->cols * width % 16);
+  const int32_t lanes = kind == WHOLE_256 ? 4 : kind == NARROW_256 ? 1 : (b->cols + lane - 1) / lane;
+  const int32_t used = kind == NARROW_256 ? lane / 2 : lane; /* of the rows of dst that a lane has */
+  const __m128i join = kind == WHOLE_256 ? _mm_setzero_si128() : join_ends256(b->cols * width % 16);
   __m256i first[64], second[16];
-  for (int32_t q = 0; q < lanes; q++) half256(width, whole, b, 0, q, join, first + q * lane);
+  for (int32_t q = 0; q < lanes; q++) half256(width, kind, b, 0, q, join, first + q * lane);
   for (int32_t q = 0; q < lanes; q++) {
-    half256(width, whole, b, 1, q, join, second);
-    TESELA__UNROLL for (int32_t e = 0; e < lane; e++) {
+    half256(width, kind, b, 1, q, join, second);
+    TESELA__UNROLL for (int32_t e = 0; e < used; e++) {
       const int32_t j = q * lane + e;
-      if (whole || j < b->cols) put256(b, j, first[j], second[e]);
+      if (kind == WHOLE_256 || j < b->cols) put256(b, j, first[j], second[e]);
     }
   }
 }
@@ -224,9 +230,11 @@ TESELA__PARTS256(parts256_x128, 16)
 
 TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void transpose256(int width, const tesela__transpose_block *b) {
   if (b->rows == 64 / width && b->cols == 64 / width)
-    lines256(width, true, b);
+    lines256(width, WHOLE_256, b);
+  else if (b->rows == 64 / width && width == 1 && b->cols <= 8)
+    lines256(width, NARROW_256, b);
   else if (b->rows == 64 / width)
-    lines256(width, false, b);
+    lines256(width, PART_256, b);
   else
     width == 1   ? parts256_x8(b)
     : width == 2 ? parts256_x16(b)

@@ -37,15 +37,13 @@ static void set_padding(const tesela__builder *b) {
 
 /* ---- levels ------------------------------------------------------------------------------------------------ */
 
-static int64_t step_rank(const tesela__level *l) {
-  int64_t ss = l->ss < 0 ? -l->ss : l->ss, ds = l->ds < 0 ? -l->ds : l->ds;
-  return tesela__min(ss, ds);
-}
+static int64_t step_rank(int64_t ss, int64_t ds) { return tesela__min(ss < 0 ? -ss : ss, ds < 0 ? -ds : ds); }
 
 static void add_plain_level(tesela__piece *piece, const tesela__loop *loop) {
-  tesela__level l = {loop->n, loop->ss, loop->ds, 0, TESELA__PLAIN};
+  const tesela__level l = {loop->n, loop->ss, loop->ds, 0, TESELA__PLAIN};
   int32_t i = piece->n_levels++;
-  for (; i > 0 && step_rank(&piece->level[i - 1]) < step_rank(&l); i--) piece->level[i] = piece->level[i - 1];
+  for (; i > 0 && step_rank(piece->level[i - 1].ss, piece->level[i - 1].ds) < step_rank(l.ss, l.ds); i--)
+    piece->level[i] = piece->level[i - 1];
   piece->level[i] = l;
 }
 
@@ -76,6 +74,14 @@ static int32_t next_of_short_rows(const tesela__builder *b) {
   return -1;
 }
 
+/* Does loop i move elements between those of a strided run, on either side? Then it is inside the levels of the run, while the run's lines are in
+ * the cache: `u8 [8388608,6]` to 1 0 reads src once, not 6 times. */
+static bool is_in_strided_run(const tesela__builder *b, int32_t i) {
+  const tesela__loop *loop = &b->job->box->loop[i];
+  const int64_t line = b->piece->bitwise ? 8 * TESELA__LINE : TESELA__LINE;
+  return b->piece->solver == TESELA_SOLVER_STRIDED && !b->used[i] && step_rank(loop->ss, loop->ds) < line;
+}
+
 static void add_levels(tesela__builder *b) {
   tesela__piece *piece = b->piece;
   const tesela__box *box = b->job->box;
@@ -83,7 +89,7 @@ static void add_levels(tesela__builder *b) {
   bool parts = piece->transpose_fn && (b->job->group > 1 || b->job->ws == 0);
   const int32_t next = next_of_short_rows(b);
   for (int32_t i = 0; i < box->n_loops; i++)
-    if (!b->used[i] && i != next) add_plain_level(piece, &box->loop[i]);
+    if (!b->used[i] && i != next && !is_in_strided_run(b, i)) add_plain_level(piece, &box->loop[i]);
   if (b->a.n) add_tile_level(piece, &b->a.loop[b->a.n - 1], b->a.chunk, b->a.entries, TESELA__TILE_A);
   if (parts) set_level_bits(piece, TESELA__TILE_A, b->a.entries, src_bits, 0);
   if (b->b.n) add_tile_level(piece, &b->b.loop[b->b.n - 1], b->b.chunk, b->b.entries, TESELA__TILE_B);
@@ -94,6 +100,8 @@ static void add_levels(tesela__builder *b) {
     if (piece->convert_fn && piece->solver != TESELA_SOLVER_STRIDED) /* the run counts elements */
       set_level_bits(piece, TESELA__TILE_RUN, b->chunk, src_bits, dst_bits);
   }
+  for (int32_t i = 0; i < box->n_loops; i++)
+    if (is_in_strided_run(b, i)) add_plain_level(piece, &box->loop[i]);
   for (int32_t i = 0; i < b->bits.n_cuts; i++) {
     static const tesela__level_kind kinds[] = {TESELA__TILE_A, TESELA__TILE_B, TESELA__TILE_RUN};
     const int64_t chunk = b->bits.chunk[b->bits.cut[i]];
