@@ -100,5 +100,6 @@ bool tesela__dense_find(tesela__method *method, const tesela_plan *plan, const t
   for (int32_t i = 0; i < box.n_loops; i++) moves = moves || box.loop[i].ss != box.loop[i].ds;
   return add_dense_side(method, problem, true, from, bits, limit, threads) &&
          (!moves || tesela__remainders_find(method, plan, &box, limit, threads)) &&
-         add_dense_side(method, problem, false, to, bits, limit, threads);
+         add_dense_side(method, problem, false, to, bits, limit, threads) &&
+         (method->n_passes > 0 || !plan->conversion); /* without a pass no value is converted */
 }

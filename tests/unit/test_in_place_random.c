@@ -288,6 +288,7 @@ static void random_permutations_agree_with_the_definition(void **state) {
   (void)state;
   const char *text = getenv("TESELA_SEEDS");
   uint64_t n = text ? strtoull(text, NULL, 10) : slow_run() ? SEEDS / 30 : SEEDS / 3;
+  random_permutation(7947); /* nothing moves, but values are converted */
   for (uint64_t k = 0; k < n; k++) random_permutation(first_seed() + k);
   static const char *const words[] = {
       "everything through the scratch", "strips through the scratch",
