@@ -7,6 +7,7 @@
  *
  * A band is contiguous in src, and everything else between its first and its last bit of dst is padding; both are counted. Bands follow each
  * other on both sides, so a tile has runs of as many as there is room for (bits_tile.c), and a pass from one buffer to the other for each box.
+ * The other way, from such tiles, a band is contiguous in dst, and what else src has between its first and its last bit is read, too.
  */
 #include "relayout/solve.h"
 
@@ -60,7 +61,8 @@ static int64_t reach_of_box(const tesela__box *box, bool src, int32_t bits) {
   return reach;
 }
 
-/* The boxes that are parts of bands as those of `main` by its loop i, from the first bits of a band on. False: they are not all of src there. */
+/* The boxes that are parts of bands as those of `main` by its loop i, from the first bits of a band on. False: they are not all of the shorter
+ * side there. */
 static bool find_bands_of(tesela__bits_bands *bands, const found_boxes *found, const tesela__box *main,
                           int32_t i, int32_t bits) {
   tesela__box outside, within;
@@ -86,15 +88,16 @@ static bool find_bands_of(tesela__bits_bands *bands, const found_boxes *found, c
     bands->dst = tesela__min(bands->dst, box->dst);
     all += elements_of_box(&within) * bits;
   }
-  int64_t end = 0;
+  int64_t out = 0;
+  bands->in = 0;
   for (int32_t k = 0; k < bands->n; k++) {
     tesela__box *box = &bands->box[k];
     box->src -= bands->src;
     box->dst -= bands->dst;
-    end = tesela__max(end, box->src + reach_of_box(box, true, bits));
-    if (box->dst + reach_of_box(box, false, bits) > ds) return false;
+    bands->in = tesela__max(bands->in, box->src + reach_of_box(box, true, bits));
+    out = tesela__max(out, box->dst + reach_of_box(box, false, bits));
   }
-  return all == ss && end == ss;
+  return bands->in <= ss && out <= ds && (ss < ds ? all == ss && bands->in == ss : all == ds && out == ds);
 }
 
 static bool has_outer(const tesela__bits_bands *bands, const tesela__loop *loop) {
@@ -144,15 +147,15 @@ static bool take_padding_of_bands(tesela__bits_bands *bands, tesela_plan *plan) 
 
 bool tesela__bits_bands_find(tesela__bits_bands *bands, tesela_plan *plan, const tesela__problem *problem,
                              uint64_t *random) {
-  enum { DEAR = 8, PART = 16, MOST = TESELA__BITS_ELEMENTS / 8 };
+  enum { DEAR = 8, PART = 16, MOST = TESELA__BITS_ELEMENTS / 8, GAPS = 2 };
   const int32_t bits = plan->dst.bits;
   found_boxes found;
   const tesela__box *main = NULL;
   found.n = 0;
   bands->n = 0;
   if (bits >= 8 || plan->src.bits != bits || plan->conversion || plan->reach > 0 || plan->fill_first ||
-      plan->n_fill_boxes == 0 || tesela__wanted(plan) != TESELA_SOLVER_ANY ||
-      (random && tesela__random(random) % 2) || !tesela__problem_boxes(problem, collect_box, &found))
+      tesela__wanted(plan) != TESELA_SOLVER_ANY || (random && tesela__random(random) % 2) ||
+      !tesela__problem_boxes(problem, collect_box, &found))
     return false;
   int64_t all = 0;
   for (int32_t k = 0; k < found.n; k++) {
@@ -164,8 +167,11 @@ bool tesela__bits_bands_find(tesela__bits_bands *bands, tesela_plan *plan, const
   if (!random && alone && tesela__cost_of_bits(plan, main) < DEAR) return false;
   for (int32_t i = 0; i < main->n_loops; i++) {
     const tesela__loop *l = &main->loop[i];
-    if (l->ds <= l->ss || l->ds / bits > MOST || l->n < (random ? 2 : LEAST_BANDS)) continue;
-    if (find_bands_of(bands, &found, main, i, bits) && take_padding_of_bands(bands, plan)) return true;
+    const int64_t longer = tesela__max(l->ss, l->ds);
+    if (l->ds == l->ss || l->ss > GAPS * l->ds || longer / bits > MOST || l->n < (random ? 2 : LEAST_BANDS))
+      continue;
+    if (find_bands_of(bands, &found, main, i, bits) && (l->ss > l->ds || take_padding_of_bands(bands, plan)))
+      return true;
   }
   bands->n = 0;
   return false;

@@ -160,11 +160,11 @@ static void find_near(tesela__bits_fit *fit) {
   if (fit->near) fit->most = most;
 }
 
-/* The tile has whole rows before padding, and both buffers have room. */
+/* The tile has whole rows before padding, or before gaps, and both buffers have room. */
 static void begin_padded(tesela__bits_fit *fit) {
   uint64_t row;
-  tesela__bits_row(fit->box, fit->bits, &row);
-  fit->most = tesela__max(fit->most * fit->row / (fit->row + fit->padding), fit->row);
+  tesela__bits_row(fit->box, fit->bits, fit->gap > 0, &row);
+  fit->most = tesela__max(fit->most * fit->row / (fit->row + fit->padding + fit->gap), fit->row);
   for (int32_t i = 0; i < fit->box->n_loops; i++)
     if (row >> i & 1) fit->chunk[i] = fit->box->loop[i].n;
 }
@@ -204,7 +204,8 @@ static int64_t most_that_stay(const tesela__bits_fit *fit) {
 static bool fit_blocks(tesela__bits_fit *fit) {
   enum { SPARE_LOOPS = 8 };
   const tesela__bits_fit before = *fit;
-  if (fit->padding || fit->box->n_loops + SPARE_LOOPS > TESELA__MAX_LOOPS || !find_one(fit)) return false;
+  if (fit->padding || fit->gap || fit->box->n_loops + SPARE_LOOPS > TESELA__MAX_LOOPS || !find_one(fit))
+    return false;
   const int32_t a = tesela__bits_continuing(fit->box, true, fit->one, fit->bits),
                 b = tesela__bits_continuing(fit->box, false, fit->one, fit->bits);
   if (fit->bits >= 8 || (a >= 0 && b >= 0 && a != b)) {
@@ -253,6 +254,8 @@ void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__job *job, int64_
                             .most = most,
                             .row = job->row,
                             .padding = job->padding,
+                            .gap = job->gap,
+                            .unread = job->unread,
                             .bands = job->bands != NULL};
   for (int32_t i = 0; i < job->box->n_loops; i++) fit->chunk[i] = 1;
   const bool whole = fit->bits >= 8;
@@ -261,8 +264,8 @@ void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__job *job, int64_
       fit->most = most_that_stay(fit);
     else
       limit_slices(fit, job->plan);
-    find_near(fit);
-    if (fit->padding) begin_padded(fit);
+    if (!fit->gap) find_near(fit);
+    if (fit->padding || fit->gap) begin_padded(fit);
     grow(fit);
     even_out(fit);
   }

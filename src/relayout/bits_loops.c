@@ -35,6 +35,11 @@ void tesela__bits_find_run(const tesela__bits_fit *fit, bool src, tesela__bits_r
   run->elements = 1;
   for (;;) {
     if (!src && fit->padding && step == fit->row) run->elements = step += fit->padding;
+    if (src && fit->gap && step == fit->row) {
+      step += fit->gap;
+      between = fit->unread;
+      run->elements = step - between;
+    }
     int32_t i = run->next = tesela__bits_continuing(fit->box, src, seen, step * fit->bits);
     if (i < 0 && src && fit->near && between == 0) {
       i = run->next = tesela__bits_near(fit->box, seen, step * fit->bits, fit->bits);
@@ -57,10 +62,10 @@ void tesela__bits_find_run(const tesela__bits_fit *fit, bool src, tesela__bits_r
   }
 }
 
-int64_t tesela__bits_row(const tesela__box *box, int32_t bits, uint64_t *loops) {
+int64_t tesela__bits_row(const tesela__box *box, int32_t bits, bool src, uint64_t *loops) {
   int64_t step = bits;
   *loops = 0;
-  for (int32_t i; (i = tesela__bits_continuing(box, false, *loops, step)) >= 0; step *= box->loop[i].n)
+  for (int32_t i; (i = tesela__bits_continuing(box, src, *loops, step)) >= 0; step *= box->loop[i].n)
     *loops |= (uint64_t)1 << i;
   return step;
 }

@@ -5,7 +5,7 @@
  *
  * In a tile of blocks elements stay as they are (bits_blocks.c); so do those of whole bytes. Else an element is in a byte of its own there, with
  * those of other tiles that are as large: of 1 bit 8 tiles are moved at a time (kernels/slices.h). Elements that are not in the box, but between
- * near ones of src, are in the first buffer, too. Padding after rows of dst is in the second buffer.
+ * near ones of src, or after rows of it, are in the first buffer, too. Padding after rows of dst is in the second buffer.
  *
  * Runs of dst may share their first and last bytes with others, whose bits are kept; then one thread does all of these tiles.
  */
@@ -92,7 +92,7 @@ void tesela__bits_bands_box(const tesela__bits_bands *bands, int32_t bits, tesel
   tesela__box_copy(box, &bands->outside);
   box->src = bands->src;
   box->dst = bands->dst;
-  tesela__box_add(box, bands->ss / bits, bits, bits);
+  tesela__box_add(box, tesela__min(bands->ss, bands->ds) / bits, bits, bits);
 }
 
 void tesela__bits_bands_pass(const tesela__bits_bands *bands, int32_t k, int32_t bits,

@@ -68,7 +68,7 @@ static void find_bits_padding(tesela__job *job) {
   uint64_t loops;
   tesela__bits_fit_tile(&fit, job, TESELA__BITS_ELEMENTS);
   if (job->conversion || job->src_bits != job->dst_bits || fit.blocks) return;
-  const int64_t row = tesela__bits_row(job->box, job->dst_bits, &loops) / job->dst_bits;
+  const int64_t row = tesela__bits_row(job->box, job->dst_bits, false, &loops) / job->dst_bits;
   const int64_t padding = tesela__padding_behind(job, loops, row * job->dst_bits) / job->dst_bits;
   if (padding == 0 || row + padding > MOST) return;
   job->row = row;
@@ -200,7 +200,7 @@ static tesela_status take_tail_of(tesela__job *job, tesela_solver solver, tesela
                : TESELA_OK;
   if (job->padding && job->bitwise && solver == TESELA_SOLVER_BITS) {
     uint64_t loops;
-    const int64_t row = tesela__bits_row(box, job->dst_bits, &loops);
+    const int64_t row = tesela__bits_row(box, job->dst_bits, false, &loops);
     return tesela__take_bits(job, loops, row, err);
   }
   if (job->bitwise) return TESELA_OK;
@@ -279,8 +279,10 @@ tesela_status tesela__add_bands(tesela_plan *plan, const tesela__bits_bands *ban
                            .shared = -1,
                            .a = -1,
                            .b = -1,
-                           .row = bands->ss / bits,
-                           .padding = (bands->ds - bands->ss) / bits};
+                           .row = tesela__min(bands->ss, bands->ds) / bits,
+                           .padding = tesela__max(0, bands->ds - bands->ss) / bits,
+                           .gap = tesela__max(0, bands->ss - bands->ds) / bits,
+                           .unread = (bands->ss - bands->in) / bits};
   tesela_status status = tesela__piece_build(&job, TESELA_SOLVER_BITS, err);
   if (status != TESELA_OK) return status;
   plan->largest = plan->n_pieces - 1;

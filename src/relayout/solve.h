@@ -42,6 +42,7 @@ static inline int64_t tesela__stretch_at(const tesela__permute_fit *fit, int64_t
 typedef struct tesela__bits_bands {
   int32_t n;
   int64_t src, dst, ss, ds, count;
+  int64_t in; /* bits of a band in src, up to its last element */
   tesela__box outside, box[TESELA__BITS_PASSES];
 } tesela__bits_bands;
 
@@ -62,6 +63,8 @@ typedef struct tesela__job {
   int64_t behind; /* bytes of padding directly after each dst row of a transpose, which writes them, too */
   int64_t row,
       padding; /* a row of dst that padding follows, and that padding, for BITS (in elements) and PERMUTE; or 0 */
+  int64_t gap,
+      unread; /* of bands: elements of src after such a row that do not move; of these the last ones, not read after the last row */
   int64_t tail;     /* bytes of padding after each row (each dst row of a transpose), written with it */
   uint64_t *random; /* of options.shuffle; or NULL */
   tesela__permute_fit permute; /* of the piece that is made, if that is a PERMUTE */
@@ -147,14 +150,14 @@ typedef struct tesela__tile_target {
 /* A tile of elements below 8 bits: of each loop of the box the first `chunk` values. */
 typedef struct tesela__bits_fit {
   const tesela__box *box;
-  int32_t bits;           /* of an element, or of several that stay together */
-  uint64_t one;           /* of blocks: the loops of these (bit i: loop i) */
-  int64_t most, elements; /* elements: of the tile, at most `most` */
-  int64_t in, out;        /* elements of its runs on both sides */
-  int64_t step;           /* of blocks: bytes that a call of their first kernel moves */
-  int64_t row, padding;   /* of the job */
-  bool near;              /* runs of src have elements that are not in the tile */
-  bool bands;             /* of the job: rows are bands, whose boxes are passes */
+  int32_t bits;                      /* of an element, or of several that stay together */
+  uint64_t one;                      /* of blocks: the loops of these (bit i: loop i) */
+  int64_t most, elements;            /* elements: of the tile, at most `most` */
+  int64_t in, out;                   /* elements of its runs on both sides */
+  int64_t step;                      /* of blocks: bytes that a call of their first kernel moves */
+  int64_t row, padding, gap, unread; /* of the job */
+  bool near;                         /* runs of src have elements that are not in the tile */
+  bool bands;                        /* of the job: rows are bands, whose boxes are passes */
   int64_t chunk[TESELA__MAX_LOOPS];
   int32_t n_cuts, cut[3]; /* loops of which the tile has a part */
   bool blocks;            /* elements stay bits */
@@ -183,8 +186,8 @@ static inline int64_t tesela__bits_whole(const tesela__bits_fit *fit, int64_t n)
 
 /* Choose the tile. bits_fit.c */
 void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__job *job, int64_t most);
-/* The bits of dst that an element's loops cover without a gap, and these loops (bit i: loop i). */
-int64_t tesela__bits_row(const tesela__box *box, int32_t bits, uint64_t *loops);
+/* The bits of a side that an element's loops cover without a gap, and these loops (bit i: loop i). */
+int64_t tesela__bits_row(const tesela__box *box, int32_t bits, bool src, uint64_t *loops);
 /* Set the sides of a tile and the box that moves it from one buffer to the other, in bits. bits_tile.c */
 void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesela__box *inner);
 
@@ -206,7 +209,7 @@ bool tesela__bits_bands_find(tesela__bits_bands *bands, tesela_plan *plan, const
                              uint64_t *random);
 /* Is this box in bands? */
 bool tesela__bits_bands_have(const tesela__bits_bands *bands, const tesela__box *box);
-/* The bands as one box of rows, which padding follows in dst. bits_tile.c */
+/* The bands as one box of rows, which padding follows in dst, or other elements in src. bits_tile.c */
 void tesela__bits_bands_box(const tesela__bits_bands *bands, int32_t bits, tesela__box *box);
 /* The box of a pass, from one buffer to the other: box k in each band of a tile, whose loops are `tile`. bits_tile.c */
 void tesela__bits_bands_pass(const tesela__bits_bands *bands, int32_t k, int32_t bits,

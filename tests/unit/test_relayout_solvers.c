@@ -353,6 +353,16 @@ static void test_passes(void **state) {
       {"2 boxes together", {"39 nibbles", TESELA_SOLVER_ANY, 4, 2, {1026, 39}, "0/4 1/32 0 1", "0 1"}},
       {"4 boxes together",
        {"partial tiles of two dims", TESELA_SOLVER_ANY, 1, 3, {1500, 7, 11}, "0 1/4 2/8 1 2", "0 1 2"}},
+      {"2 boxes together",
+       {"tiles of 2 x 8 to 12 bits", TESELA_SOLVER_ANY, 1, 2, {4001, 12}, "0 1", "0/2 1/8 0 1"}},
+      {"2 boxes together",
+       {"back to several such", TESELA_SOLVER_ANY, 1, 3, {3, 1001, 12}, "0 1 2", "0 1/2 2/8 1 2"}},
+      {"2 boxes together",
+       {"back to 11 elements of 2 bits", TESELA_SOLVER_ANY, 2, 2, {3003, 11}, "0 1", "0/4 1/4 0 1"}},
+      {"2 boxes together",
+       {"back to 39 nibbles", TESELA_SOLVER_ANY, 4, 2, {1026, 39}, "0 1", "0/4 1/32 0 1"}},
+      {"4 boxes together",
+       {"from partial tiles of two dims", TESELA_SOLVER_ANY, 1, 3, {1500, 7, 11}, "0 1 2", "0 1/4 2/8 1 2"}},
   };
   (void)state;
   for (size_t i = 0; i < sizeof passing / sizeof passing[0]; i++) {
