@@ -268,7 +268,7 @@ static void join_rows(tesela__builder *b) {
     b->a = (tesela__tile_side){
         .entries = 1, .extent = 1, .chunk = 1, .most = b->a.most, .dense = true, .dense_entries = 1};
   }
-  for (int32_t i = box->n_loops - 1; i >= 0 && !side_is_cut(&b->b) && !b->job->plan->stream; i--) {
+  for (int32_t i = box->n_loops - 1; i >= 0 && !side_is_cut(&b->b) && (!b->job->plan->stream || b->job->inner); i--) {
     const int64_t room = tesela__min(CACHED_BYTES / (b->b.entries * row), b->b.most / b->b.entries);
     if (b->used[i]) continue;
     if (room < 2) return;
@@ -319,8 +319,9 @@ void tesela__grow_tile(tesela__builder *b) {
   if (!blocks && b->b.entries == 1 && b->chunk >= b->run.n) take_any(b);
   if (!blocks && grows && !job->fill && solver != TESELA_SOLVER_STRIDED && job->plan->reach == 0)
     take_more_rows(b);
-  const bool joins = !blocks && b->chunk >= b->run.n && (!job->plan->stream || has_few_rows(b)) &&
-                     !job->inner && !job->fill && !job->conversion && !b->piece->bitwise &&
-                     job->plan->reach == 0 && b->piece->entry_dst >= 8;
+  const bool joins = !blocks && b->chunk >= b->run.n &&
+                     (!job->plan->stream || has_few_rows(b) || job->inner) && !job->fill &&
+                     !job->conversion && !b->piece->bitwise && job->plan->reach == 0 &&
+                     (b->piece->entry_dst >= 8 || job->inner);
   if (joins && !(job->random && tesela__random(job->random) % 2)) join_rows(b);
 }
