@@ -91,8 +91,9 @@ typedef void tesela__rows_fn(const tesela__rows *rows, unsigned char *dst, const
 
 /* A tile of `rows` x `cols` elements, 1 <= rows, cols, in blocks of the size in the table row:
      element i of dst row j (at dst + dst_off[j])  =  element j of src row i (at src + src_off[i])
- * Reads `cols` elements of each src row, and perhaps bytes between it and the end of the last one; writes `rows` elements of each dst row. With `stream` set, every dst row is aligned to
- * 64 bytes and block*width is a multiple of 64: all stores of blocks with all rows are non-temporal. */
+ * Reads `cols` elements of each src row, and perhaps bytes between it and the end of the last one; writes `rows` elements of each dst row.
+ * With `stream` set, every dst row is aligned to 64 bytes and block*width is a multiple of 64: all stores of blocks with all rows are
+ * non-temporal. */
 typedef void tesela__transpose_fn(unsigned char *dst, const int64_t *dst_off, const unsigned char *src,
                                   const int64_t *src_off, int32_t rows, int32_t cols, bool stream);
 

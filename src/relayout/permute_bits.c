@@ -2,8 +2,9 @@
 /*
  * permute_bits.c - the rounds of a line of elements below 8 bits.
  *
- * The elements of a line are a few parts: bits that follow each other on both sides, within a byte of dst and a stretch of src. In a round each 8 bytes of the line get 8 bytes of src, by a pick for each stretch, and then each byte 8 bits that follow each other
- * in these. A part joins the first round that has room for its bytes, and whose bits for its byte of dst are the same.
+ * The elements of a line are a few parts: bits that follow each other on both sides, within a byte of dst and a stretch of src. In a round
+ * each 8 bytes of the line get 8 bytes of src, by a pick for each stretch, and then each byte 8 bits that follow each other in these. A part
+ * joins the first round that has room for its bytes, and whose bits for its byte of dst are the same.
  *
  *   4 bits, [n,2] to {0,1}    a byte of dst is the low or high halves of two bytes: 2 rounds, of 2 picks each
  *   1 bit, [5,n] to {0,1}     102 bits from each of 5 rows, one or two of a byte: 10 rounds, of one pick each
