@@ -147,7 +147,7 @@ static bool take_padding_of_bands(tesela__bits_bands *bands, tesela_plan *plan) 
 
 bool tesela__bits_bands_find(tesela__bits_bands *bands, tesela_plan *plan, const tesela__problem *problem,
                              uint64_t *random) {
-  enum { DEAR = 8, PART = 16, MOST = TESELA__BITS_ELEMENTS / 8, GAPS = 2 };
+  enum { CHEAP = 2, DEAR = 8, PART = 16, MOST = TESELA__BITS_ELEMENTS / 8, GAPS = 2 };
   const int32_t bits = plan->dst.bits;
   found_boxes found;
   const tesela__box *main = NULL;
@@ -164,7 +164,7 @@ bool tesela__bits_bands_find(tesela__bits_bands *bands, tesela_plan *plan, const
   }
   if (!main) return false;
   const bool alone = PART * (all - elements_of_box(main)) < all;
-  if (!random && alone && tesela__cost_of_bits(plan, main) < DEAR) return false;
+  if (!random && tesela__cost_of_bits(plan, main) < (alone ? DEAR : CHEAP)) return false;
   for (int32_t i = 0; i < main->n_loops; i++) {
     const tesela__loop *l = &main->loop[i];
     const int64_t longer = tesela__max(l->ss, l->ds);
