@@ -440,6 +440,7 @@
 #include "relayout/in_place_parts.c"
 #include "relayout/in_place_strips.c"
 #include "relayout/in_place_remainders.c"
+#include "relayout/levels.c"
 #include "relayout/measure.c"
 #include "relayout/move.c"
 #include "relayout/padding.c"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * piece.c - make a piece from a box and its solver: the tile that relayout_fit.c chooses, tables of its offsets, the
- * levels of loops around it, and its kind of stores.
+ * levels of loops around it (levels.c), and its kind of stores.
  */
 #include "relayout/solve.h"
 
@@ -33,85 +33,6 @@ static void set_padding(const tesela__builder *b) {
   for (int64_t i = 0; i < b->b.entries; i++)
     if (i % rows >= rows - padding) sb[i] = TESELA__PADDING;
   b->piece->padded = true;
-}
-
-/* ---- levels ------------------------------------------------------------------------------------------------ */
-
-static int64_t step_rank(int64_t ss, int64_t ds) { return tesela__min(ss < 0 ? -ss : ss, ds < 0 ? -ds : ds); }
-
-static void add_plain_level(tesela__piece *piece, const tesela__loop *loop) {
-  const tesela__level l = {loop->n, loop->ss, loop->ds, 0, TESELA__PLAIN};
-  int32_t i = piece->n_levels++;
-  for (; i > 0 && step_rank(piece->level[i - 1].ss, piece->level[i - 1].ds) < step_rank(l.ss, l.ds); i--)
-    piece->level[i] = piece->level[i - 1];
-  piece->level[i] = l;
-}
-
-static void add_tile_level(tesela__piece *piece, const tesela__loop *loop, int64_t chunk, int64_t entries,
-                           tesela__level_kind kind) {
-  int64_t n = tesela__ceil_div(loop->n, chunk), last = loop->n - (n - 1) * chunk;
-  if (n <= 1) return;
-  piece->level[piece->n_levels++] =
-      (tesela__level){n, chunk * loop->ss, chunk * loop->ds, last * (entries / chunk), kind};
-}
-
-/* Set the steps of the last level if several elements share a byte, since the steps of its loop are 0. */
-static void set_level_bits(tesela__piece *piece, tesela__level_kind kind, int64_t entries, int32_t src_bits,
-                           int32_t dst_bits) {
-  if (piece->n_levels == 0 || piece->level[piece->n_levels - 1].kind != kind) return;
-  tesela__level *l = &piece->level[piece->n_levels - 1];
-  if (src_bits) l->ss = entries * src_bits / 8;
-  if (dst_bits) l->ds = entries * dst_bits / 8;
-}
-
-/* The loop in which blocks of bits with rows of less than a line follow each other in dst: innermost, it has their lines in the cache. */
-static int32_t next_of_short_rows(const tesela__builder *b) {
-  const tesela__job *job = b->job;
-  if (job->group == 1 || job->b < 0 || !b->piece->transpose_fn) return -1;
-  const int64_t row = job->box->loop[job->b].n / job->group + job->tail;
-  for (int32_t i = 0; i < job->box->n_loops && row < TESELA__LINE; i++)
-    if (!b->used[i] && job->box->loop[i].ds == row) return i;
-  return -1;
-}
-
-/* Does loop i move elements between those of a strided run, on either side? Then it is inside the levels of the run, while the run's lines are in
- * the cache: `u8 [8388608,6]` to 1 0 reads src once, not 6 times. */
-static bool is_in_strided_run(const tesela__builder *b, int32_t i) {
-  const tesela__loop *loop = &b->job->box->loop[i];
-  const int64_t line = b->piece->bitwise ? 8 * TESELA__LINE : TESELA__LINE;
-  return b->piece->solver == TESELA_SOLVER_STRIDED && !b->used[i] && step_rank(loop->ss, loop->ds) < line;
-}
-
-static void add_levels(tesela__builder *b) {
-  tesela__piece *piece = b->piece;
-  const tesela__box *box = b->job->box;
-  int32_t src_bits = b->job->src_bits, dst_bits = b->job->dst_bits;
-  bool parts = piece->transpose_fn && (b->job->group > 1 || b->job->ws == 0);
-  const int32_t next = next_of_short_rows(b);
-  for (int32_t i = 0; i < box->n_loops; i++)
-    if (!b->used[i] && i != next && !is_in_strided_run(b, i)) add_plain_level(piece, &box->loop[i]);
-  if (b->a.n) add_tile_level(piece, &b->a.loop[b->a.n - 1], b->a.chunk, b->a.entries, TESELA__TILE_A);
-  if (parts) set_level_bits(piece, TESELA__TILE_A, b->a.entries, src_bits, 0);
-  if (b->b.n) add_tile_level(piece, &b->b.loop[b->b.n - 1], b->b.chunk, b->b.entries, TESELA__TILE_B);
-  if (parts && b->job->group > 1) set_level_bits(piece, TESELA__TILE_B, b->b.entries, 0, dst_bits);
-  if (b->run.n) {
-    tesela__loop run = {b->run.n, piece->run_src, piece->run_dst};
-    add_tile_level(piece, &run, b->chunk, b->chunk, TESELA__TILE_RUN);
-    if (piece->convert_fn && piece->solver != TESELA_SOLVER_STRIDED) /* the run counts elements */
-      set_level_bits(piece, TESELA__TILE_RUN, b->chunk, src_bits, dst_bits);
-  }
-  for (int32_t i = 0; i < box->n_loops; i++)
-    if (is_in_strided_run(b, i)) add_plain_level(piece, &box->loop[i]);
-  for (int32_t i = 0; i < b->bits.n_cuts; i++) {
-    static const tesela__level_kind kinds[] = {TESELA__TILE_A, TESELA__TILE_B, TESELA__TILE_RUN};
-    const int64_t chunk = b->bits.chunk[b->bits.cut[i]];
-    add_tile_level(piece, &box->loop[b->bits.cut[i]], chunk, chunk, kinds[i]);
-  }
-  if (next >= 0)
-    piece->level[piece->n_levels++] =
-        (tesela__level){box->loop[next].n, box->loop[next].ss, box->loop[next].ds, 0, TESELA__PLAIN};
-  piece->n_tiles = 1;
-  for (int32_t i = 0; i < piece->n_levels; i++) piece->n_tiles *= piece->level[i].n;
 }
 
 /* ---- stores and packing ----------------------------------------------------------------------------------- */
@@ -375,7 +296,7 @@ static tesela_status build_piece(const tesela__job *job, tesela_solver solver, t
                                                            : TESELA_OK;
   if (status != TESELA_OK) return status;
   if (!piece->transpose_fn && !piece->n_lines) piece->tail = job->tail;
-  add_levels(&b);
+  tesela__add_levels(&b);
   piece->na = (int32_t)(b.bits.n_cuts > 0 ? b.bits.chunk[b.bits.cut[0]] : b.a.entries);
   piece->nb = (int32_t)(b.bits.n_cuts > 1 ? b.bits.chunk[b.bits.cut[1]] : b.b.entries);
   if (b.bits.n_cuts > 2) piece->run = b.bits.chunk[b.bits.cut[2]];

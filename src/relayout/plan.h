@@ -8,7 +8,7 @@
  *   relayout_cost.c      what each solver would cost
  *   padding.c            padding after its rows, which it writes, too
  *   relayout_solve.c     its solver; relayout_fit.c its tile (transpose_fit.c: of transposes; tile_grow.c: more loops for its sides);
- *                        piece.c a piece of the plan, with tables; prefetch.c what its tiles prefetch
+ *                        piece.c a piece of the plan, with tables; levels.c its loops; prefetch.c what its tiles prefetch
  *   relayout_plan.c      create, destroy, describe; relayout_check.c: what is refused; relayout_names.c: names;
  *                        relayout_pieces.c (pieces.h): all pieces, or the gather
  *   relayout_run.c       all pieces, in chunks on threads

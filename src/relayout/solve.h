@@ -244,6 +244,9 @@ typedef struct tesela__builder {
   tesela__bits_fit bits; /* of a piece with bits_tile */
 } tesela__builder;
 
+/* Set the levels and the number of tiles of a piece whose tile is chosen. levels.c */
+void tesela__add_levels(tesela__builder *b);
+
 static inline const tesela__kernel *tesela__kernel_for(const tesela__job *job, tesela__kernel_kind kind,
                                                        int32_t width, int64_t k) {
   return tesela__kernel_find(kind, width, (int32_t)k, job->plan->isa);
