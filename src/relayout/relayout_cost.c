@@ -323,7 +323,9 @@ static tesela__verdict strided_verdict(const tesela__job *job) {
   tesela__cost_way way = TESELA__COST_STRIDED;
   if (run.ss == 0 && run.ds == job->wd) way = TESELA__COST_STRIDED_REPEATED;
   double special = (double)tesela__min(run.ss < 0 ? -run.ss : run.ss, 4096) / 64;
-  if (is_near(job, run.ds, run.ss) || is_near(job, run.ss, run.ds)) {
+  /* Shorter runs go element by element: their kernels need two vectors of dst. */
+  const int64_t least = job->plan->isa & TESELA__CPU_AVX512 ? 32 : 64;
+  if (run.n * job->wd >= least && (is_near(job, run.ds, run.ss) || is_near(job, run.ss, run.ds))) {
     const int64_t step = run.ds == job->wd ? run.ss : run.ds; /* a line is picked from so many */
     way = TESELA__COST_STRIDED_NEAR;
     special = (double)(step < 0 ? -step : step) / job->wd / 8;
