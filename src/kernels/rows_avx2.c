@@ -11,8 +11,6 @@
 
 #define AVX2 TESELA__TARGET("avx2")
 
-enum { FETCH_AHEAD_AVX2 = 4096 }; /* bytes; rows_avx512.c has the measurement */
-
 AVX2 static inline __m256i load_avx2(const unsigned char *src) {
   return _mm256_loadu_si256((const void *)src);
 }
@@ -47,9 +45,9 @@ AVX2 static inline void stream_lines_avx2(unsigned char *dst, const unsigned cha
 }
 
 AVX2 void tesela__k_stream_avx2(unsigned char *dst, const unsigned char *src, int64_t lines) {
-  for (; lines >= 2 + FETCH_AHEAD_AVX2 / 64; lines -= 2, dst += 128, src += 128) {
-    _mm_prefetch((const char *)src + FETCH_AHEAD_AVX2, _MM_HINT_T0);
-    _mm_prefetch((const char *)src + FETCH_AHEAD_AVX2 + 64, _MM_HINT_T0);
+  for (; lines >= 2 + TESELA__STREAM_AHEAD / 64; lines -= 2, dst += 128, src += 128) {
+    _mm_prefetch((const char *)src + TESELA__STREAM_AHEAD, _MM_HINT_T0);
+    _mm_prefetch((const char *)src + TESELA__STREAM_AHEAD + 64, _MM_HINT_T0);
     stream_lines_avx2(dst, src, 2);
   }
   stream_lines_avx2(dst, src, lines);

@@ -13,11 +13,6 @@
 
 #define AVX512 TESELA__TARGET("avx512f,avx512bw,avx512vl,avx512dq")
 
-/* Copies of 128 MiB on a Zen 5 virtual machine, as ratio to memcpy, median of 25 pairs, November 2026: no look-ahead
- * 1.43, 1 KiB 1.43, 2 KiB 1.66, 4 and 8 KiB 1.71, 4 KiB into L2 instead of L1 1.60. With other work on the machine all
- * are about 1.45. */
-enum { FETCH_AHEAD_AVX512 = 4096 }; /* bytes */
-
 /* Mask of the low n of 64 bytes, 0 <= n <= 64. */
 static inline __mmask64 low_bytes_avx512(int64_t n) { return n ? ~UINT64_C(0) >> (64 - n) : 0; }
 
@@ -57,9 +52,9 @@ AVX512 static inline void stream_lines_avx512(unsigned char *dst, const unsigned
 }
 
 AVX512 static inline void stream_ahead_avx512(unsigned char *dst, const unsigned char *src, int64_t lines) {
-  int64_t ahead = FETCH_AHEAD_AVX512 / 64;
+  int64_t ahead = TESELA__STREAM_AHEAD / 64;
   for (; lines >= ahead + 4; lines -= 4, dst += 256, src += 256) {
-    for (int i = 0; i < 4; i++) _mm_prefetch((const char *)src + FETCH_AHEAD_AVX512 + 64 * i, _MM_HINT_T0);
+    for (int i = 0; i < 4; i++) _mm_prefetch((const char *)src + TESELA__STREAM_AHEAD + 64 * i, _MM_HINT_T0);
     stream_lines_avx512(dst, src, 4);
   }
   stream_lines_avx512(dst, src, lines);

@@ -13,8 +13,6 @@
 
 #define AVX2 TESELA__TARGET("avx2")
 
-enum { AHEAD_AVX2 = 4096 }; /* bytes of src to prefetch ahead */
-
 /* ---- three streams ------------------------------------------------------------------------------------------ */
 
 /* Byte p of vector v of the neighbours: its number in stream s, or 0x80 if it is in another stream. vs is 3 * v + s. */
@@ -167,7 +165,8 @@ AVX2 TESELA__INLINE void unweave_step_avx2(unsigned char *dst, const unsigned ch
   if (stream) {
     get_unwoven_avx2(next, src, at + 32, width, k);
     TESELA__UNROLL_GCC
-    for (int i = 0; i < k; i++) _mm_prefetch((const char *)src + k * at + 64 * i + AHEAD_AVX2, _MM_HINT_T0);
+    for (int i = 0; i < k; i++)
+      _mm_prefetch((const char *)src + k * at + 64 * i + TESELA__STREAM_AHEAD, _MM_HINT_T0);
   }
   TESELA__UNROLL_GCC
   for (int s = 0; s < k; s++) {
