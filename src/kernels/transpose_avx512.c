@@ -8,7 +8,7 @@
  *   pairs   1 and 2 bytes: read halves of src rows i and 2L + i into one vector, transpose inside lanes, then combine the lanes
  *           of two groups of rows. Fewer permutes, and they fit the registers, for twice the loads
  *   strip   few columns: read lanes of 4 rows into one vector, so no lane has to move
- *   few     few rows: one group, whose lanes are already pieces of dst rows
+ *   few     few rows: one group, whose lanes are already pieces of dst rows; four to a line where these follow each other
  *   half    two groups: rows of dst are half lines, two of them in a vector
  * Parts of rows are read and written under masks, which access no other byte.
  */
@@ -205,10 +205,38 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void half512(int width, const tese
   }
 }
 
+/* Do full dst rows of `pitch` bytes follow each other? Then lines have several. */
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512) bool rows_follow512(int width, const tesela__transpose_block *b,
+                                                                  int64_t pitch) {
+  if (b->cols != 64 / width || b->rows * width != pitch) return false;
+  __m512i next = _mm512_add_epi64(
+      _mm512_set1_epi64(b->dst_off[0]),
+      _mm512_mullo_epi64(_mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7), _mm512_set1_epi64(pitch)));
+  __mmask8 differ = 0;
+  for (int32_t j = 0; j < 64 / width; j += 8, next = _mm512_add_epi64(next, _mm512_set1_epi64(8 * pitch)))
+    differ |= _mm512_cmpneq_epi64_mask(next, _mm512_loadu_si512(b->dst_off + j));
+  return !differ;
+}
+
+/* L rows, whose dst rows follow each other: a line has four of them, a lane of each. */
+TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void few_lines512(int width, const tesela__transpose_block *b) {
+  const int32_t lane = 16 / width;
+  __m512i v[16], t[16];
+  TESELA__UNROLL for (int32_t i = 0; i < lane; i++) v[i] = _mm512_loadu_si512(b->src + b->src_off[i]);
+  zip512(width, t, v);
+  TESELA__UNROLL for (int32_t e = 0; e < lane; e += 4) {
+    lanes512(t + e);
+    TESELA__UNROLL for (int32_t q = 0; q < 4; q++)
+        _mm512_storeu_si512(b->dst + b->dst_off[q * lane + e], t[e + q]);
+  }
+}
+
 TESELA__INLINE TESELA__TARGET(TESELA__AVX512) void transpose512(int width, const tesela__transpose_block *b) {
   const int32_t lane = 16 / width;
   if (b->rows == 4 * lane && b->cols == 4 * lane)
     rows512(width, true, b);
+  else if (width <= 2 && b->rows == lane && rows_follow512(width, b, 16))
+    few_lines512(width, b);
   else if (b->rows <= lane)
     few512(width, b);
   else if (b->cols <= (width <= 2 ? 2 * lane : lane)) /* two strips are faster than lines */

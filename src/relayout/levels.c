@@ -44,6 +44,17 @@ static int32_t next_of_short_rows(const tesela__builder *b) {
   return -1;
 }
 
+/* The loop in which tiles of a transpose that read short stretches go on in src: innermost, it reads src in order. */
+static int32_t next_of_short_stretches(const tesela__builder *b) {
+  enum { SHORT = 1024 };
+  const tesela__job *job = b->job;
+  if (!b->piece->transpose_fn || job->group > 1 || job->apart || job->inner || !job->plan->stream) return -1;
+  const int64_t bytes = tesela__bytes_together(b, true);
+  for (int32_t i = 0; i < job->box->n_loops && bytes < SHORT; i++)
+    if (!b->used[i] && job->box->loop[i].ss == bytes) return i;
+  return -1;
+}
+
 /* Does loop i move elements between those of a strided run, on either side? Then it is inside the levels of the run, while the run's lines are in
  * the cache: `u8 [8388608,6]` to 1 0 reads src once, not 6 times. */
 static bool is_in_strided_run(const tesela__builder *b, int32_t i) {
@@ -57,7 +68,7 @@ void tesela__add_levels(tesela__builder *b) {
   const tesela__box *box = b->job->box;
   int32_t src_bits = b->job->src_bits, dst_bits = b->job->dst_bits;
   bool parts = piece->transpose_fn && (b->job->group > 1 || b->job->ws == 0);
-  const int32_t next = next_of_short_rows(b);
+  const int32_t of_rows = next_of_short_rows(b), next = of_rows < 0 ? next_of_short_stretches(b) : of_rows;
   for (int32_t i = 0; i < box->n_loops; i++)
     if (!b->used[i] && i != next && !is_in_strided_run(b, i)) add_plain_level(piece, &box->loop[i]);
   if (b->a.n) add_tile_level(piece, &b->a.loop[b->a.n - 1], b->a.chunk, b->a.entries, TESELA__TILE_A);

@@ -75,7 +75,7 @@ static int64_t set_staged_row(tesela__builder *b) {
   tesela__piece *piece = b->piece;
   piece->staged_a = piece->staged_step = 1;
   const bool thin =
-      piece->transpose_fn && b->job->wd == 1 && b->b.entries < TESELA__LINE / 2; /* slower staged */
+      piece->transpose_fn && b->job->wd == 1 && b->b.entries < TESELA__LINE / 4; /* slower staged */
   if (!thin && piece->group == 1 && b->job->wd > 0 && (piece->transpose_fn || !piece->convert_fn))
     for (int32_t loops = b->a.n; loops >= 0; loops--) {
       int64_t bytes = tesela__dense_bytes(b, 0, loops);

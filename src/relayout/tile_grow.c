@@ -57,10 +57,11 @@ void tesela__grow_side(tesela__builder *b, tesela__tile_side *s, bool src, int64
   }
 }
 
-/* The loop of a side, not yet `seen`, that continues `bytes` bytes of dst; or -1. */
-static int32_t find_next(const tesela__tile_side *s, int32_t first, int32_t n, uint64_t seen, int64_t bytes) {
+/* The loop of a side, not yet `seen`, that continues `bytes` bytes of src or dst; or -1. */
+static int32_t find_next(const tesela__tile_side *s, bool src, int32_t first, int32_t n, uint64_t seen,
+                         int64_t bytes) {
   for (int32_t i = first; i < first + n; i++)
-    if (!(seen >> i & 1) && s->loop[i].ds == bytes) return i;
+    if (!(seen >> i & 1) && (src ? s->loop[i].ss : s->loop[i].ds) == bytes) return i;
   return -1;
 }
 
@@ -70,8 +71,8 @@ int64_t tesela__dense_bytes(const tesela__builder *b, int32_t a_first, int32_t a
   bool whole = true;
   for (int32_t left = a_loops + b->b.n; left > 0; left--) {
     const tesela__tile_side *s = &b->b;
-    int32_t i = find_next(s, 0, s->n, seen[0], bytes);
-    if (i < 0) s = &b->a, i = find_next(s, a_first, a_loops, seen[1], bytes);
+    int32_t i = find_next(s, false, 0, s->n, seen[0], bytes);
+    if (i < 0) s = &b->a, i = find_next(s, false, a_first, a_loops, seen[1], bytes);
     if (i < 0 || !whole) return 0; /* a loop that is cut must be the last */
     seen[s == &b->a] |= (uint64_t)1 << i;
     whole = i < s->n - 1 || s->chunk == s->loop[i].n;
@@ -80,29 +81,36 @@ int64_t tesela__dense_bytes(const tesela__builder *b, int32_t a_first, int32_t a
   return bytes;
 }
 
-/* The bytes of a tile's rows of dst that follow each other; `apart`: or of those that the first loops of A lead far apart. */
-static int64_t rows_together(const tesela__builder *b, bool apart) {
-  int64_t bytes = tesela__dense_bytes(b, 0, b->a.n);
-  for (int32_t first = 1; first < b->a.n && bytes == 0 && apart; first++)
-    bytes = tesela__dense_bytes(b, first, b->a.n - first);
-  return bytes;
+int64_t tesela__bytes_together(const tesela__builder *b, bool src) {
+  int64_t bytes = src ? b->job->ws : b->job->wd;
+  uint64_t seen[2] = {0, 0};
+  for (;;) {
+    const tesela__tile_side *s = &b->b;
+    int32_t i = find_next(s, src, 0, s->n, seen[0], bytes);
+    if (i < 0) s = &b->a, i = find_next(s, src, 0, s->n, seen[1], bytes);
+    if (i < 0) return bytes;
+    if (i == s->n - 1 && side_is_cut(s)) return 0;
+    seen[s == &b->a] |= (uint64_t)1 << i;
+    bytes *= s->loop[i].n;
+  }
 }
 
-/* Rows of dst that end within a line: loops that follow them in dst join the tile, so that it covers whole lines. */
-static void complete_lines(tesela__builder *b, bool apart) {
+/* Rows of dst that end within a line: loops that follow them in dst join the tile, so that it covers whole lines. `in`: bytes that it will
+ * read of each row of src. */
+static void complete_lines(tesela__builder *b, int64_t in) {
   enum { COVERED = 4096, BOTH = 16 << 10 };
   const tesela__box *box = b->job->box;
   if (side_is_cut(&b->b) || b->b.extent % TESELA__LINE == 0) return;
-  int64_t bytes = rows_together(b, apart);
-  for (; bytes > 0 && bytes < COVERED && !side_is_cut(&b->a) && !side_is_cut(&b->b);
-       bytes = rows_together(b, apart)) {
+  for (;;) {
+    const int64_t bytes = tesela__bytes_together(b, false);
+    if (bytes == 0 || bytes >= COVERED) return;
     int32_t i = 0;
     while (i < box->n_loops && (b->used[i] || box->loop[i].ds != bytes)) i++;
     if (i == box->n_loops) return;
     tesela__tile_side *s = box->loop[i].ss == b->a.extent ? &b->a : &b->b;
     int64_t most = tesela__ceil_div(2 * COVERED, bytes) * s->entries;
-    if (s == &b->b) most = tesela__min(most, BOTH / b->target.in); /* each further row is a stretch of src */
-    if (most < 2 * s->entries) return;
+    if (s == &b->b) most = tesela__min(most, BOTH / in); /* each further row is a stretch of src */
+    if (most < 2 * s->entries || side_is_cut(s)) return;
     b->used[i] = true;
     s->dense = s == &b->a;
     tesela__side_add(s, box->loop[i], most, 1);
@@ -147,11 +155,17 @@ static void complete_columns(tesela__builder *b) {
   if (b->a.n > 1) complete_side(b, &b->a, TILE / (b->b.entries * b->job->wd));
 }
 
+/* Of a permute a tile has several blocks, which share the loads of indices. */
+static int64_t enough_bytes(const tesela__builder *b) {
+  const bool permutes = b->piece->solver == TESELA_SOLVER_PERMUTE;
+  return tesela__max(ENOUGH_BYTES, permutes ? 2 * TESELA__PERMUTE_BLOCKS * b->piece->entry_dst : 0);
+}
+
 /* A tile of a few short rows: add the loops with the shortest steps, as further rows. */
 static void take_more_rows(tesela__builder *b) {
   const tesela__box *box = b->job->box;
   for (int32_t i = box->n_loops - 1; i >= 0; i--) {
-    int64_t room = ENOUGH_BYTES / (b->a.entries * b->b.entries * b->piece->entry_dst);
+    int64_t room = enough_bytes(b) / (b->a.entries * b->b.entries * b->piece->entry_dst);
     if (room < 2 || side_is_cut(&b->a)) return;
     if (b->used[i]) continue;
     b->used[i] = true;
@@ -268,7 +282,8 @@ static void join_rows(tesela__builder *b) {
     b->a = (tesela__tile_side){
         .entries = 1, .extent = 1, .chunk = 1, .most = b->a.most, .dense = true, .dense_entries = 1};
   }
-  for (int32_t i = box->n_loops - 1; i >= 0 && !side_is_cut(&b->b) && (!b->job->plan->stream || b->job->inner); i--) {
+  for (int32_t i = box->n_loops - 1;
+       i >= 0 && !side_is_cut(&b->b) && (!b->job->plan->stream || b->job->inner); i--) {
     const int64_t room = tesela__min(CACHED_BYTES / (b->b.entries * row), b->b.most / b->b.entries);
     if (b->used[i]) continue;
     if (room < 2) return;
@@ -303,12 +318,12 @@ void tesela__grow_tile(tesela__builder *b) {
     if (blocks) complete_rows(b);
     close_gaps(b);
     if (blocks) widen_rows(b);
-    const bool completes = blocks && !job->fill && !job->apart && job->wd > 1 && tesela__may_stream(job);
-    if (completes) complete_lines(b, false);
+    const bool completes = blocks && !job->fill && !job->apart && tesela__may_stream(job);
+    if (completes) complete_lines(b, b->target.in);
     if (!job->fill && solver != TESELA_SOLVER_STRIDED && !job->apart && (blocks || job->plan->reach == 0))
       tesela__grow_side(b, &b->a, true, b->target.in);
     if (blocks) complete_columns(b);
-    if (completes) complete_lines(b, true);
+    if (completes) complete_lines(b, b->a.entries * job->wd);
     if (!blocks) tesela__grow_side(b, &b->b, false, b->target.total / (b->a.entries * streams_of(b)));
   }
   if (b->piece->bitwise && solver == TESELA_SOLVER_ROWS && !job->fill && b->chunk >= b->run.n)
