@@ -128,10 +128,10 @@ static void print_terms(const tesela_plan *plan, const sweep_row *row, double ti
 #include "relayout/costs.inc"
 #undef TESELA__COST
   };
-  if (plan->irregular || plan->largest < 0) return;
-  const tesela__piece *piece = &plan->piece[plan->largest];
-  const tesela__verdict *verdict = &plan->verdict[piece->solver];
-  if ((double)piece->bytes < 0.9 * (double)plan->total_bytes || !verdict->applies) return;
+  const tesela__piece *piece = plan->irregular || plan->largest < 0 ? NULL : &plan->piece[plan->largest];
+  const tesela__verdict *verdict = &plan->verdict[piece ? piece->solver : TESELA_SOLVER_GATHER];
+  if (!verdict->applies || (plan->irregular && plan->stretches.n_groups == 0)) return;
+  if (piece && (double)piece->bytes < 0.9 * (double)plan->total_bytes) return;
   printf("{\"case\": %" PRId64 ", \"way\": \"%s\", \"stream\": %d, \"times\": %.4f, \"terms\": [",
          row->number, ways[verdict->way], plan->stream, times);
   for (int i = 0; i < TESELA__COST_TERMS; i++) printf("%s%.5g", i ? ", " : "", (double)verdict->term[i]);

@@ -349,6 +349,9 @@ typedef struct tesela__verdict {
   const char *why; /* reason if it does not apply; static */
 } tesela__verdict;
 
+/* The sum of the verdict's terms, each with its weight. relayout_cost.c */
+float tesela__cost_of(const tesela_plan *plan, const tesela__verdict *verdict);
+
 enum { TESELA__N_SOLVERS = 10 };
 
 /* Parameters that measuring varies; 0: by estimate. */
@@ -406,6 +409,7 @@ struct tesela_plan {
   int64_t *table;
   size_t n_table, table_capacity, piece_capacity;
   int64_t total_bytes; /* of all pieces */
+  double cost, shared; /* of all pieces: bytes of dst times memcpy; bytes of lines that several write */
 };
 
 /* The conversion of a transform between two types. transform.c; statuses as tesela_transform_check. */

@@ -34,6 +34,7 @@ void tesela__forget_pieces(tesela_plan *plan) {
   plan->n_picked_lines = plan->n_picks = plan->n_bit_rounds = 0;
   plan->n_table = 0;
   plan->total_bytes = 0;
+  plan->cost = plan->shared = 0;
   plan->bitwise = plan->fill_first = false;
   plan->window = 0;
   plan->largest = -1;
@@ -134,7 +135,9 @@ tesela_status tesela__make_irregular(tesela_plan *plan, const tesela__problem *p
   }
   for (int32_t i = TESELA_SOLVER_MEMCPY; i < TESELA__N_SOLVERS; i++)
     plan->verdict[i] = (tesela__verdict){.why = plan->irregular};
-  plan->verdict[TESELA_SOLVER_GATHER] = (tesela__verdict){.applies = true, .cost = plan->by_sums ? 4 : 40};
+  plan->verdict[TESELA_SOLVER_GATHER] =
+      plan->stretches.n_groups > 0 ? tesela__stretches_cost(plan, &plan->sums)
+                                   : (tesela__verdict){.applies = true, .cost = plan->by_sums ? 4 : 40};
   return TESELA_OK;
 }
 
@@ -143,9 +146,13 @@ void tesela__use_stretches(tesela_plan *plan, const tesela__problem *problem) {
   int64_t tail;
   const int64_t padding = tesela__padding_places(&plan->dst, &tail) - tail;
   if (problem->no_sums || problem->sums.n == 0 || problem->n_replicas > 0 || plan->reach > 0) return;
-  if (plan->options.memory_bytes > 0 || padding <= 0 || plan->fill == TESELA_FILL_LEAVE) return;
-  if (tesela__stretches_better(plan, &problem->sums) &&
-      tesela__stretches_set(s, plan, &problem->sums, padding, NULL))
-    plan->irregular = "pieces would write parts of cache lines";
+  if (plan->options.memory_bytes > 0 || padding < 0 || (padding > 0 && plan->fill == TESELA_FILL_LEAVE))
+    return;
+  const bool better = tesela__stretches_better(plan, &problem->sums, padding > 0);
+  if (!better && !tesela__stretches_cheaper(plan, &problem->sums, false)) return;
+  s->staged = plan->stream;
+  if (tesela__stretches_set(s, plan, &problem->sums, padding, NULL) &&
+      (better || tesela__stretches_cheaper(plan, &problem->sums, true)))
+    plan->irregular = "pieces would move short stretches, or write parts of cache lines";
   s->n_groups = 0;
 }

@@ -311,6 +311,8 @@ tesela_status tesela__add_piece(tesela_plan *plan, tesela__box *box, bool fill, 
   if (phased >= 0) return add_phases(plan, box, phased, random, err);
   tesela__job job = {.plan = plan, .box = box, .fill = fill, .random = random};
   tesela__set_units(&job);
+  const double shared = job.bitwise ? 0 : tesela__parts_of_lines(&job);
+  if (fill) plan->shared += shared;
   if (fill) return tesela__piece_build(&job, TESELA_SOLVER_ROWS, err);
   if (!job.bitwise && !tesela__permute_refuses(&job)) find_run_padding(&job);
   const bool column = add_column(&job);
@@ -334,7 +336,11 @@ tesela_status tesela__add_piece(tesela_plan *plan, tesela__box *box, bool fill, 
   } else if (status == TESELA_OK) {
     status = tesela__piece_build(&job, solver, err);
   }
-  if (status != TESELA_OK || plan->piece[plan->n_pieces - 1].bytes <= largest) return status;
+  if (status != TESELA_OK) return status;
+  const tesela__piece *piece = &plan->piece[plan->n_pieces - 1];
+  plan->cost += verdict[solver].cost * (double)piece->bytes;
+  if (!piece->tail && !piece->padded && !piece->picks_padding) plan->shared += shared;
+  if (piece->bytes <= largest) return status;
   plan->largest = plan->n_pieces - 1;
   keep_shape(&job, &shape);
   memcpy(plan->verdict, verdict, sizeof verdict);

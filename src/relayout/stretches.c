@@ -327,15 +327,49 @@ static int64_t bytes_of_run(const tesela__sums *sums, tesela__sum_digits digits,
   return tesela__min(n, sums->extent[c]) * width;
 }
 
-bool tesela__stretches_better(const tesela_plan *plan, const tesela__sums *sums) {
+static const float LEAST_COST = 2.8F; /* of the gather */
+
+static float rest_of_line(int64_t bytes) {
+  return bytes < TESELA__LINE ? TESELA__LINE / (float)bytes - 1 : 0;
+}
+
+tesela__verdict tesela__stretches_cost(const tesela_plan *plan, const tesela__sums *sums) {
+  enum { MOST_WOVEN = 8, LEAST_WOVEN = 32 }; /* streams, and bytes of each, as in gather_block.c */
+  const int64_t width = plan->dst.bits / 8, line = TESELA__LINE;
+  const int32_t p = tesela__gather_nearest(sums, sums->dst);
+  const int32_t q = tesela__gather_transposes(plan, sums) ? tesela__gather_nearest(sums, sums->src) : p;
+  int64_t out = tesela__min(bytes_of_run(sums, sums->dst[p], p, width), line),
+          in = tesela__min(bytes_of_run(sums, sums->src[q], q, width), line);
+  int64_t *few = out < in ? &out : &in;
+  if (p != q && *few > width && *few <= MOST_WOVEN * width && tesela__max(out, in) >= LEAST_WOVEN)
+    *few = line;
+  if (plan->stretches.n_passes > 1) out = in = line; /* buffers have long rows */
+  const int64_t block = p == q ? tesela__min(out, in) : out * in / width;
+  tesela__verdict verdict = {
+      .applies = true,
+      .way = TESELA__COST_GATHER,
+      .term = {1, (float)line / (float)block, 8 / (float)width, rest_of_line(in), rest_of_line(out), p == q}};
+  verdict.cost = tesela__cost_of(plan, &verdict);
+  return verdict;
+}
+
+bool tesela__stretches_cheaper(const tesela_plan *plan, const tesela__sums *sums, bool sure) {
+  const float cost = sure ? tesela__stretches_cost(plan, sums).cost : LEAST_COST;
+  double data = plan->dst.bits / 8;
+  if (!plan->stream || plan->conversion || plan->dst.bits < 8 || plan->n_pieces < 2) return false;
+  for (int32_t c = 0; c < sums->n; c++) data *= (double)sums->extent[c];
+  return plan->cost + plan->shared > cost * data;
+}
+
+bool tesela__stretches_better(const tesela_plan *plan, const tesela__sums *sums, bool pads) {
   /* bytes of a run, and of a block that is transposed, with which the gather is fast */
   enum { ROW = 64, LONG = 512, BLOCK = 400 };
   const tesela__piece *piece = plan->largest < 0 ? NULL : &plan->piece[plan->largest];
   const int64_t width = plan->dst.bits / 8;
-  if (!piece || !piece->stream || piece->lines || piece->tail > 0 || plan->conversion || width == 0)
-    return false;
+  if (!piece || !plan->stream || plan->conversion || width == 0) return false;
   int64_t data = width;
   for (int32_t c = 0; c < sums->n; c++) data *= sums->extent[c];
+  if (!pads || !piece->stream || piece->lines || piece->tail > 0) return false;
   const bool apart = plan->n_fills > 0 && !piece->picks_padding && !piece->padded;
   if (plan->info.dst_bytes / 2 >= data && apart)
     return true; /* more padding than data, in fills of their own */

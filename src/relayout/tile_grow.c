@@ -98,7 +98,7 @@ int64_t tesela__bytes_together(const tesela__builder *b, bool src) {
 /* Rows of dst that end within a line: loops that follow them in dst join the tile, so that it covers whole lines. `in`: bytes that it will
  * read of each row of src. */
 static void complete_lines(tesela__builder *b, int64_t in) {
-  enum { COVERED = 4096, BOTH = 16 << 10 };
+  enum { COVERED = 4096, BOTH = 48 << 10 };
   const tesela__box *box = b->job->box;
   if (side_is_cut(&b->b) || b->b.extent % TESELA__LINE == 0) return;
   for (;;) {
@@ -112,7 +112,7 @@ static void complete_lines(tesela__builder *b, int64_t in) {
     if (s == &b->b) most = tesela__min(most, BOTH / in); /* each further row is a stretch of src */
     if (most < 2 * s->entries || side_is_cut(s)) return;
     b->used[i] = true;
-    s->dense = s == &b->a;
+    s->dense = s == &b->a || (s->dense && box->loop[i].ds == s->extent);
     tesela__side_add(s, box->loop[i], most, 1);
   }
 }
@@ -319,7 +319,8 @@ void tesela__grow_tile(tesela__builder *b) {
     close_gaps(b);
     if (blocks) widen_rows(b);
     const bool completes = blocks && !job->fill && !job->apart && tesela__may_stream(job);
-    if (completes) complete_lines(b, b->target.in);
+    const bool longer = completes && (side_is_cut(&b->a) || tesela__next_dense(b, &b->a, true) >= 0);
+    if (completes) complete_lines(b, longer ? b->target.in : b->a.entries * job->wd);
     if (!job->fill && solver != TESELA_SOLVER_STRIDED && !job->apart && (blocks || job->plan->reach == 0))
       tesela__grow_side(b, &b->a, true, b->target.in);
     if (blocks) complete_columns(b);

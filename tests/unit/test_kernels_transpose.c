@@ -115,6 +115,16 @@ static void place_rows(int64_t *place, int32_t n, int64_t bytes, int64_t align) 
   }
 }
 
+/* Places for n rows that follow each other, at the begin or the end of the arena; at times two of them change places. */
+static void place_together(int64_t *place, int32_t n, int64_t bytes) {
+  const int64_t first = below(2) ? 0 : (int64_t)arena - n * bytes;
+  for (int32_t i = 0; i < n; i++) place[i] = first + i * bytes;
+  if (below(4)) return;
+  const int64_t i = below(n), other = below(n), kept = place[i];
+  place[i] = place[other];
+  place[other] = kept;
+}
+
 static block_case draw_case(int32_t width, int32_t rows, int32_t cols, bool stream) {
   block_case c = {.width = width, .rows = rows, .cols = cols, .stream = stream};
   place_rows(c.dst_off, cols, (int64_t)rows * width, stream ? 64 : 1);
@@ -160,14 +170,23 @@ static int64_t wrong_byte(tesela__transpose_fn *kernel, const block_case *c) {
   return at;
 }
 
-static void check_case(const tesela__kernel *kernel, int32_t rows, int32_t cols, bool stream) {
+static void check_case_with(const tesela__kernel *kernel, int32_t rows, int32_t cols, bool stream,
+                            bool together) {
   const uint64_t state = random_state;
-  const block_case c = draw_case(kernel->width, rows, cols, stream);
+  block_case c = draw_case(kernel->width, rows, cols, stream);
+  if (together) {
+    place_together(c.dst_off, cols, (int64_t)rows * c.width);
+    for (int32_t j = 0; j < cols; j++) c.dst_off[j] -= c.dst_base;
+  }
   const int64_t at = wrong_byte((tesela__transpose_fn *)kernel->fn, &c);
   if (at >= 0)
     fail_msg("%s, %" PRId32 " rows, %" PRId32 " cols, stream %d, seed %" PRIu64 " (state %" PRIu64
              "): byte %" PRId64 " of dst is 0x%02x, not 0x%02x (was 0x%02x)",
              kernel->name, rows, cols, stream, seed, state, at, dst_arena[at], want[at], before[at]);
+}
+
+static void check_case(const tesela__kernel *kernel, int32_t rows, int32_t cols, bool stream) {
+  check_case_with(kernel, rows, cols, stream, false);
 }
 
 /* ---- tests ------------------------------------------------------------------------------------------------- */
@@ -185,6 +204,8 @@ static void kernels_follow_the_definition(void **unused) {
     for (int32_t rows = 1; rows <= block; rows++)
       for (int32_t cols = 1; cols <= block; cols++)
         for (int trial = 0; trial < (block <= 16 ? 8 : 1); trial++) check_case(kernel, rows, cols, false);
+    for (int32_t rows = 1; rows <= block; rows++)
+      for (int trial = 0; trial < 16; trial++) check_case_with(kernel, rows, block, false, true);
     for (int32_t cols = 1; cols <= block && block * kernel->width % 64 == 0; cols++)
       for (int trial = 0; trial < 4; trial++) check_case(kernel, block, cols, true);
     printf("%s: %" PRId32 " x %" PRId32 "\n", kernel->name, block, block);
