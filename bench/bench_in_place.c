@@ -4,7 +4,7 @@
  *
  * Before a case is timed, its result is compared with that of the run out of place. All contestants count the bytes of the
  * run out of place. `times`: the time in place over the time out of place, median of pairs; goals are 2 for squares, 2.5 for
- * tiles, 6 for rectangles.
+ * tiles, 6 for rectangles. Uneven: coprime extents, and transposes between padded tiles.
  */
 #include <string.h>
 
@@ -41,11 +41,11 @@ static const place_case cases[] = {
     {"rectangle", "u8[10000,24000]{0,1}", "u8[10000,24000]{1,0}"},
     {"rectangle", "f32[20000000,3]{0,1}", "f32[20000000,3]{1,0}"},
     {"rectangle", "f32[384,384,368]{0,2,1}", "f32[384,384,368]{2,1,0}"},
-    {"rectangle", "f32[8189,8171]{0,1}", "f32[8189,8171]{1,0}"},
-    {"rectangle", "u8[2179,46771]{0,1}", "u8[2179,46771]{1,0}"},
-    {"rectangle", "f32[8190,8180]{1,0:T(8,128)}", "f32[8190,8180]{0,1}"},
-    {"rectangle", "f32[8190,8180]{0,1:T(8,128)}", "f32[8190,8180]{1,0:T(8,128)}"},
     {"rectangle", "bf16[8,4096,32,128]{3,1,2,0}", "bf16[8,4096,32,128]{3,2,1,0}"},
+    {"uneven", "f32[8189,8171]{0,1}", "f32[8189,8171]{1,0}"},
+    {"uneven", "u8[2179,46771]{0,1}", "u8[2179,46771]{1,0}"},
+    {"uneven", "f32[8190,8180]{1,0:T(8,128)}", "f32[8190,8180]{0,1}"},
+    {"uneven", "f32[8190,8180]{0,1:T(8,128)}", "f32[8190,8180]{1,0:T(8,128)}"},
 };
 
 static void make_layout(const char *text, tesela_layout *layout) {

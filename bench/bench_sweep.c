@@ -3,7 +3,8 @@
  * bench_sweep.c - relayout over random pairs of layouts, against a non-temporal (NT) copy and memcpy of the same bytes.
  *
  *   bench_sweep [--seed=N] [--minutes=M] [--pairs=N] [--class=NAME] [--least=BYTES] [--most=BYTES] [--threads=N]
- *               [--case=N] [--solver=NAME] [--measure] [--no-regret] [--rounds=N] [--json] [--peers] [--slowest=N] [--classes]
+ *               [--case=N] [--solver=NAME] [--isa=NAME] [--measure] [--no-regret] [--rounds=N] [--json] [--peers] [--slowest=N]
+ *               [--classes]
  *
  * Without --seed the clock gives one, so that nothing is tuned to the pairs; it is printed. Each pair is checked once against the
  * definition, then timed in rounds with both yardsticks. Bytes are counted as 64 for each distinct cache line of src that is read and of
@@ -45,6 +46,7 @@ typedef struct sweep_options {
   sweep_class class;
   int threads, rounds, slowest;
   tesela_solver solver;
+  tesela_isa isa;
   bool measure, regret, json, peers;
 } sweep_options;
 
@@ -86,6 +88,7 @@ static tesela_status make_plan(const sweep_pair *p, const sweep_options *o, tese
                                tesela_plan **plan, tesela_error *err) {
   tesela_plan_options options = {.threads = o->threads,
                                  .solver = solver,
+                                 .isa = o->isa,
                                  .effort = o->measure ? TESELA_EFFORT_MEASURE : TESELA_EFFORT_ESTIMATE};
   return tesela_plan_create(plan, &p->pair.dst.layout, &p->pair.src.layout, &options, err);
 }
@@ -410,10 +413,11 @@ static void print_summary(const sweep_options *o) {
 
 /* ---- the command line ------------------------------------------------------------------------------------------ */
 
-static const char usage[] = "usage: bench_sweep [--seed=N] [--minutes=M] [--pairs=N] [--class=NAME] "
-                            "[--least=BYTES] [--most=BYTES] [--threads=N]\n"
-                            "                   [--case=N] [--solver=NAME] [--measure] [--no-regret] "
-                            "[--rounds=N] [--json] [--peers] [--slowest=N] [--classes]";
+static const char usage[] =
+    "usage: bench_sweep [--seed=N] [--minutes=M] [--pairs=N] [--class=NAME] "
+    "[--least=BYTES] [--most=BYTES] [--threads=N]\n"
+    "                   [--case=N] [--solver=NAME] [--isa=NAME] [--measure] [--no-regret]\n"
+    "                   [--rounds=N] [--json] [--peers] [--slowest=N] [--classes]";
 
 static const char *value_of(const char *argument, const char *name) {
   size_t n = strlen(name);
@@ -436,6 +440,11 @@ static const char *class_name(const void *user, int32_t i) {
 static const char *solver_name(const void *user, int32_t i) {
   (void)user;
   return tesela_solver_name((tesela_solver)i);
+}
+
+static const char *isa_name(const void *user, int32_t i) {
+  (void)user;
+  return i <= TESELA_ISA_AVX512 ? tesela_isa_name((tesela_isa)i) : NULL;
 }
 
 /* The number of a name, as `name` gives them. */
@@ -474,6 +483,8 @@ static bool read_option(const char *a, sweep_options *o) {
     o->only = (int64_t)number_of(v, 0, 1e15);
   else if ((v = value_of(a, "--solver")))
     o->solver = (tesela_solver)named("solver", v, solver_name);
+  else if ((v = value_of(a, "--isa")))
+    o->isa = (tesela_isa)named("instruction set", v, isa_name);
   else if ((v = value_of(a, "--rounds")))
     o->rounds = (int)number_of(v, 1, RACE_MOST_ROUNDS);
   else if ((v = value_of(a, "--slowest")))

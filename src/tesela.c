@@ -425,6 +425,7 @@
 #include "relayout/gather.c"
 #include "relayout/gather_ahead.c"
 #include "relayout/gather_block.c"
+#include "relayout/gather_cost.c"
 #include "relayout/gather_passes.c"
 #include "relayout/gather_stretches.c"
 #include "relayout/gather_sums.c"

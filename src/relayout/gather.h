@@ -145,14 +145,15 @@ bool tesela__gather_goes_on(tesela__gather_run *run, int64_t elements, int64_t *
 bool tesela__stretches_set(tesela__stretches *stretches, const tesela_plan *plan, const tesela__sums *sums,
                            int64_t padding, uint64_t *random);
 
-/* What the gather costs in stretches. */
-tesela__verdict tesela__stretches_cost(const tesela_plan *plan, const tesela__sums *sums);
+/* What the gather costs in the stretches of a plan. gather_cost.c */
+tesela__verdict tesela__gather_cost(const tesela_plan *plan, const tesela__sums *sums);
 
-/* Does the gather cost less than several pieces, which write lines one after the other? Stretches are set, or not `sure`. */
-bool tesela__stretches_cheaper(const tesela_plan *plan, const tesela__sums *sums, bool sure);
+/* Does it cost less than the pieces of a plan, of which there are several? `gather`: its cost, or NULL for the least that it can be. */
+bool tesela__gather_may_be_cheaper(const tesela_plan *plan, const tesela__sums *sums,
+                                   const tesela__verdict *gather);
 
-/* Would the pieces of a plan, whose dst may have padding, write parts of lines, and is the gather fast? */
-bool tesela__stretches_better(const tesela_plan *plan, const tesela__sums *sums, bool pads);
+/* Would the pieces of a plan, whose dst has padding, write parts of lines, and is the gather fast? */
+bool tesela__gather_writes_once(const tesela_plan *plan, const tesela__sums *sums);
 
 /* List the bytes of some values of each of n coordinates in src, whose offset 0 is at `src`. gather_ahead.c */
 void tesela__gather_list(const tesela__src_order *order, const unsigned char *src,

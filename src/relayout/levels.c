@@ -50,7 +50,7 @@ static int32_t next_of_short_stretches(const tesela__builder *b) {
   const tesela__job *job = b->job;
   if (!b->piece->transpose_fn || job->group > 1 || job->apart || job->inner || !job->plan->stream) return -1;
   const int64_t bytes = tesela__bytes_together(b, true);
-  for (int32_t i = 0; i < job->box->n_loops && bytes < SHORT; i++)
+  for (int32_t i = 0; i < job->box->n_loops && bytes > 0 && bytes < SHORT; i++)
     if (!b->used[i] && job->box->loop[i].ss == bytes) return i;
   return -1;
 }

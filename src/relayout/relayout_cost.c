@@ -46,24 +46,7 @@ static double stretch(const tesela__job *job, int32_t from, int32_t not, bool sr
   return (double)(n * width) / (double)byte;
 }
 
-double tesela__parts_of_lines(const tesela__job *job) {
-  const tesela__box *box = job->box;
-  int64_t run = job->wd, apart = TESELA__LINE;
-  double runs = 1;
-  uint64_t seen = 0;
-  for (int32_t i; (i = tesela__find_loop(box, -1, run)) >= 0 && !(seen >> i & 1); run *= box->loop[i].n)
-    seen |= UINT64_C(1) << i;
-  for (int32_t i = 0; i < box->n_loops; i++) {
-    if (seen >> i & 1) continue;
-    runs *= (double)box->loop[i].n;
-    if (box->loop[i].ds > 0) apart = tesela__min(apart, box->loop[i].ds);
-  }
-  if (run % TESELA__LINE == 0) return 0;
-  return run < TESELA__LINE ? runs * (double)apart : 2 * runs * TESELA__LINE;
-}
-
 static double up_to_line(double bytes) { return bytes < TESELA__LINE ? bytes : TESELA__LINE; }
-static double part_of_line(double bytes) { return bytes < TESELA__LINE ? TESELA__LINE / bytes - 1 : 0; }
 
 float tesela__cost_of(const tesela_plan *plan, const tesela__verdict *verdict) {
   float cost = 0;
@@ -77,7 +60,7 @@ static tesela__verdict costs(const tesela__job *job, tesela__cost_way way, doubl
                              double special) {
   const double width = job->bitwise || job->wd == 0 ? job->dst_bits / 8.0 : job->wd;
   const double terms[TESELA__COST_TERMS] = {
-      1, TESELA__LINE / unit, 8 / width, part_of_line(in), part_of_line(out), special};
+      1, TESELA__LINE / unit, 8 / width, tesela__part_of_line(in), tesela__part_of_line(out), special};
   tesela__verdict verdict = {.applies = true, .way = way};
   for (int32_t i = 0; i < TESELA__COST_TERMS; i++) verdict.term[i] = (float)terms[i];
   verdict.cost = tesela__cost_of(job->plan, &verdict);
@@ -161,7 +144,8 @@ static tesela__verdict transpose_verdict(const tesela__job *job) {
                          : job->conversion ? TESELA__COST_TRANSPOSE_CONVERTED
                                            : TESELA__COST_TRANSPOSE;
   double block = up_to_line(in) * up_to_line(out) / job->wd;
-  tesela__verdict verdict = costs(job, way, block, in, out, part_of_line(in) * part_of_line(out));
+  tesela__verdict verdict =
+      costs(job, way, block, in, out, tesela__part_of_line(in) * tesela__part_of_line(out));
   if (job->plan->stream && way == TESELA__COST_TRANSPOSE)
     verdict.cost += of_few_columns(in / job->wd, job->wd);
   return verdict;

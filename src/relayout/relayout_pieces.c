@@ -136,7 +136,7 @@ tesela_status tesela__make_irregular(tesela_plan *plan, const tesela__problem *p
   for (int32_t i = TESELA_SOLVER_MEMCPY; i < TESELA__N_SOLVERS; i++)
     plan->verdict[i] = (tesela__verdict){.why = plan->irregular};
   plan->verdict[TESELA_SOLVER_GATHER] =
-      plan->stretches.n_groups > 0 ? tesela__stretches_cost(plan, &plan->sums)
+      plan->stretches.n_groups > 0 ? tesela__gather_cost(plan, &plan->sums)
                                    : (tesela__verdict){.applies = true, .cost = plan->by_sums ? 4 : 40};
   return TESELA_OK;
 }
@@ -148,11 +148,13 @@ void tesela__use_stretches(tesela_plan *plan, const tesela__problem *problem) {
   if (problem->no_sums || problem->sums.n == 0 || problem->n_replicas > 0 || plan->reach > 0) return;
   if (plan->options.memory_bytes > 0 || padding < 0 || (padding > 0 && plan->fill == TESELA_FILL_LEAVE))
     return;
-  const bool better = tesela__stretches_better(plan, &problem->sums, padding > 0);
-  if (!better && !tesela__stretches_cheaper(plan, &problem->sums, false)) return;
+  const bool once = padding > 0 && tesela__gather_writes_once(plan, &problem->sums);
+  if (!once && !tesela__gather_may_be_cheaper(plan, &problem->sums, NULL)) return;
   s->staged = plan->stream;
-  if (tesela__stretches_set(s, plan, &problem->sums, padding, NULL) &&
-      (better || tesela__stretches_cheaper(plan, &problem->sums, true)))
-    plan->irregular = "pieces would move short stretches, or write parts of cache lines";
+  if (tesela__stretches_set(s, plan, &problem->sums, padding, NULL)) {
+    const tesela__verdict gather = tesela__gather_cost(plan, &problem->sums);
+    if (once || tesela__gather_may_be_cheaper(plan, &problem->sums, &gather))
+      plan->irregular = "pieces would write parts of cache lines";
+  }
   s->n_groups = 0;
 }

@@ -119,7 +119,11 @@ static inline tesela_solver tesela__wanted(const tesela_plan *plan) {
  * The solver, and its cost. relayout_units.c */
 tesela_solver tesela__pass_solve(const tesela__box *box, tesela__box *copy, tesela__job *job, float *cost);
 
-/* Bytes of the lines of dst that a box has parts of only, about: where others have the rest, they are fetched to be written. */
+/* What a line has beside so many bytes, as times of these; 0 from a line on. */
+static inline double tesela__part_of_line(double bytes) {
+  return bytes < TESELA__LINE ? TESELA__LINE / bytes - 1 : 0;
+}
+/* Bytes of the lines of dst that a box has parts of only, about: where others have the rest, they are fetched to be written. gather_cost.c */
 double tesela__parts_of_lines(const tesela__job *job);
 /* What the cheapest of rows, transposes and weaves costs. */
 float tesela__quick_cost(const tesela__job *job);

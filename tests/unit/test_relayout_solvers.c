@@ -386,6 +386,45 @@ static void test_passes(void **state) {
   }
 }
 
+/* Several pieces that have parts of the same lines go past the cache by the gather; a piece that writes its padding along stays one. */
+static void test_shared_lines(void **state) {
+  static const struct {
+    bool gathers;
+    row row;
+  } shared[] = {
+      {true,
+       {"bytes in tiles of 20 x 20 to 32 x 2",
+        TESELA_SOLVER_ANY,
+        8,
+        3,
+        {2000, 28, 273},
+        "0 1/32 2/2 1 2",
+        "0 1/20 2/20 1 2"}},
+      {true,
+       {"bytes in tiles of 3 x 20 to 7 x 50",
+        TESELA_SOLVER_ANY,
+        8,
+        3,
+        {60000, 4, 48},
+        "0 1/7 2/50 1 2",
+        "0 1/3 2/20 1 2"}},
+      {false,
+       {"pairs of bytes before padding", TESELA_SOLVER_ANY, 8, 3, {400, 6119, 2}, "0 1/32 2/8 1 2", "0 1 2"}},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++) {
+    pair p;
+    bench b;
+    make(&shared[i].row, shared[i].row.shape, &p);
+    if (uses(&p, "by tables of offsets", TESELA_ISA_BEST) != shared[i].gathers)
+      fail_msg("%s: %s", shared[i].row.name, shared[i].gathers ? "not by the gather" : "by the gather");
+    assert_true(make_bench(&b, &p, i));
+    for (int32_t threads = 1; threads <= 3; threads += 2)
+      run(&shared[i].row, &b, &(trial){.options = {.threads = threads}, .at_end = threads == 1}, false);
+    free_bench(&b);
+  }
+}
+
 /* The gather uses tables wherever both sides are sums, and then threads; elements that share bytes have one. */
 static void test_tables(void **state) {
   (void)state;
@@ -430,8 +469,10 @@ static void test_mostly_padding(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_rows),  cmocka_unit_test(test_tables), cmocka_unit_test(test_neighbours),
-      cmocka_unit_test(test_mixes), cmocka_unit_test(test_passes), cmocka_unit_test(test_mostly_padding),
+      cmocka_unit_test(test_rows),           cmocka_unit_test(test_tables),
+      cmocka_unit_test(test_neighbours),     cmocka_unit_test(test_mixes),
+      cmocka_unit_test(test_passes),         cmocka_unit_test(test_shared_lines),
+      cmocka_unit_test(test_mostly_padding),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
