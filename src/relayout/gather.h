@@ -145,10 +145,13 @@ bool tesela__gather_goes_on(tesela__gather_run *run, int64_t elements, int64_t *
 bool tesela__stretches_set(tesela__stretches *stretches, const tesela_plan *plan, const tesela__sums *sums,
                            int64_t padding, uint64_t *random);
 
-/* What the gather costs in the stretches of a plan. gather_cost.c */
+/* Runs that are interleaved: streams, most, and bytes of each, least. */
+enum { TESELA__GATHER_STREAMS = 8, TESELA__GATHER_WOVEN = 32 };
+
+/* What the gather costs in the stretches of a plan, by estimate. gather_cost.c */
 tesela__verdict tesela__gather_cost(const tesela_plan *plan, const tesela__sums *sums);
 
-/* Does it cost less than the pieces of a plan, of which there are several? `gather`: its cost, or NULL for the least that it can be. */
+/* By estimate: is it cheaper than the pieces of a plan, of which there are several? `gather`: its cost, or NULL for the least estimate. */
 bool tesela__gather_may_be_cheaper(const tesela_plan *plan, const tesela__sums *sums,
                                    const tesela__verdict *gather);
 

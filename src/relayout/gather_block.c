@@ -13,11 +13,6 @@
  */
 #include "relayout/gather.h"
 
-enum {
-  GATHER_STREAMS = 8, /* most that are interleaved */
-  GATHER_WOVEN = 32   /* bytes of each, least */
-};
-
 /* ---- what is the same for all blocks ----------------------------------------------------------------------- */
 
 int64_t tesela__gather_distance(const tesela__sums *sums, tesela__sum_digits digits) {
@@ -56,10 +51,12 @@ static void set_weave(tesela__gather_run *run) {
   const int64_t out = gather_last_values(sums, sums->dst[run->p], run->p);
   const int64_t in = gather_last_values(sums, sums->src[run->q], run->q);
   run->weaves_out = out <= in;
-  run->streams = (int32_t)tesela__min(tesela__min(out, in), GATHER_STREAMS + 1);
+  run->streams = (int32_t)tesela__min(tesela__min(out, in), TESELA__GATHER_STREAMS + 1);
   const int64_t many = run->weaves_out ? gather_last_values(sums, sums->dst[run->q], run->q)
                                        : gather_last_values(sums, sums->src[run->p], run->p);
-  if (run->streams < 2 || run->streams > GATHER_STREAMS || many * run->bits / 8 < GATHER_WOVEN) return;
+  if (run->streams < 2 || run->streams > TESELA__GATHER_STREAMS ||
+      many * run->bits / 8 < TESELA__GATHER_WOVEN)
+    return;
   run->weave =
       (tesela__rows_fn *)tesela__kernel_find(run->weaves_out ? TESELA__K_INTERLEAVE : TESELA__K_DEINTERLEAVE,
                                              run->bits / 8, run->streams, run->plan->isa)
@@ -200,10 +197,11 @@ static int64_t constant_distance(const int64_t *offset, int32_t n) {
 static void weave_apart(const tesela__gather_run *run, int64_t n, unsigned char *dst, const int64_t *dst_off,
                         const unsigned char *src, const int64_t *src_off) {
   enum { ROW = 256 };
-  static const int64_t row[GATHER_STREAMS] = {0, ROW, 2 * ROW, 3 * ROW, 4 * ROW, 5 * ROW, 6 * ROW, 7 * ROW},
+  static const int64_t row[TESELA__GATHER_STREAMS] = {0,       ROW,     2 * ROW, 3 * ROW,
+                                                      4 * ROW, 5 * ROW, 6 * ROW, 7 * ROW},
                        zero = 0;
   const int64_t width = run->bits / 8, k = run->streams;
-  unsigned char rows[GATHER_STREAMS * ROW];
+  unsigned char rows[TESELA__GATHER_STREAMS * ROW];
   for (int64_t e = 0; e < n; e += ROW / width) {
     const int64_t m = tesela__min(ROW / width, n - e);
     const tesela__rows weave = {.n = m, .k = k, .src_pitch = ROW, .dst_pitch = ROW}, copy = {.n = m * width};

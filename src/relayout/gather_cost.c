@@ -26,7 +26,7 @@ double tesela__parts_of_lines(const tesela__job *job) {
   return run < TESELA__LINE ? runs * (double)apart : 2 * runs * TESELA__LINE;
 }
 
-/* The shortest runs of the coordinate that is nearest on each side, in bytes. */
+/* Bytes of a run of the coordinate that is nearest on each side. */
 typedef struct gather_sides {
   bool rows; /* of one coordinate; else they are transposed */
   int64_t out, in;
@@ -46,12 +46,12 @@ static gather_sides sides_of_gather(const tesela_plan *plan, const tesela__sums 
 }
 
 tesela__verdict tesela__gather_cost(const tesela_plan *plan, const tesela__sums *sums) {
-  enum { MOST_WOVEN = 8, LEAST_WOVEN = 32 }; /* streams, and bytes of each, as in gather_block.c */
   const gather_sides sides = sides_of_gather(plan, sums);
   const int64_t width = plan->dst.bits / 8, line = TESELA__LINE;
   int64_t out = tesela__min(sides.out, line), in = tesela__min(sides.in, line);
   int64_t *few = out < in ? &out : &in;
-  if (!sides.rows && *few > width && *few <= MOST_WOVEN * width && tesela__max(out, in) >= LEAST_WOVEN)
+  if (!sides.rows && *few > width && *few <= TESELA__GATHER_STREAMS * width &&
+      tesela__max(out, in) >= TESELA__GATHER_WOVEN)
     *few = line;
   if (plan->stretches.n_passes > 1) out = in = line; /* buffers have long rows */
   const int64_t block = sides.rows ? tesela__min(out, in) : out * in / width;
