@@ -17,12 +17,6 @@ TESELA__BIT_BLOCKS(avx2, AVX2, 256)
 
 /* ---- copy -------------------------------------------------------------------------------------------------- */
 
-#define CHOOSE(name, bits, low, here, next) \
-  name##_or_si##bits(name##_and_si##bits(low, here), name##_andnot_si##bits(low, next))
-TESELA__SHIFT_BYTES(avx2, AVX2, _mm, 128, CHOOSE)
-TESELA__SHIFT_BYTES(avx2, AVX2, _mm256, 256, CHOOSE)
-#undef CHOOSE
-
 /* n >= 0 bytes; the last step overlaps the one before it. */
 AVX2 TESELA__INLINE void shift_bytes_avx2(unsigned char *dst, const unsigned char *src, int64_t at,
                                           int64_t n) {

@@ -63,12 +63,12 @@
     if (bytes % step) bit_block_step_##isa(dst, dst_pitch, row, bytes - step, m);                          \
   }
 
-/* Bytes from bit `at` of src on, 1 to 7: each is of two bytes of src, from the vector there and the one a byte later. Stores have no
+/* Bytes from bit `at` of src on, 1 to 7, two at a time: the lower ones of 16 bits shifted down, the upper ones, from a byte later on, shifted up. Stores have no
  * masks: a load of a byte within the reach of a masked store waits for it, and the ends of rows are loaded. */
 #define TESELA__SHIFT_BYTES(isa, target, name, bits, choose)                                                 \
   target TESELA__INLINE __m##bits##i shifted##bits##_##isa(const unsigned char *src, int64_t at) {           \
     const __m128i down = _mm_cvtsi64_si128(at), up = _mm_cvtsi64_si128(8 - at);                              \
-    const __m##bits##i low = name##_set1_epi8((char)(0xff >> at));                                           \
+    const __m##bits##i low = name##_set1_epi16(0xff);                                                        \
     const __m##bits##i here = name##_srl_epi16(name##_loadu_si##bits((const void *)src), down);              \
     const __m##bits##i next = name##_sll_epi16(name##_loadu_si##bits((const void *)(src + 1)), up);          \
     return choose(name, bits, low, here, next);                                                              \

@@ -47,55 +47,108 @@ static inline void tesela__place_slices(tesela__sliced_rows *rows, const int64_t
     }
 }
 
-/* With slice_isa(bytes, rows, width), a step of `step` bytes of each row, TESELA__SLICED apart. */
-#define TESELA__SLICE(symbol, isa, target, width, step)                                        \
-  target void symbol(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,     \
-                     const unsigned char *src, const int64_t *src_off, int64_t count) {        \
-    enum { M = 8 / (width), SOME = TESELA__SLICED * M };                                       \
-    const int64_t k = rows->k;                                                                 \
-    unsigned char row[M * TESELA__SLICED] = {0}, last[TESELA__SLICE_STEP];                     \
-    tesela__sliced_rows at;                                                                    \
-    for (int64_t i = 0, runs; i < count; i += runs) {                                          \
-      runs = tesela__runs_together(dst_off, i, count, rows->n, k, SOME);                       \
-      for (int64_t e = 0; e < rows->n; e += SOME) {                                            \
-        const int64_t n = tesela__min(SOME, rows->n - e), all = runs * n;                      \
-        const tesela__rows part = {.n = n * (width), .k = 1};                                  \
-        unsigned char *out = dst + dst_off[i] + e;                                             \
-        int64_t c = 0;                                                                         \
-        tesela__place_slices(&at, src_off + i * k, runs, k, e, n, width);                      \
-        tesela__k_copy_bits_##isa(&part, row, at.buffer, src, at.memory, runs *k);             \
-        for (; (c + (step)) * M <= all; c += (step)) slice_##isa(out + c * M, row + c, width); \
-        if (c * M == all) continue;                                                            \
-        slice_##isa(last, row + c, width);                                                     \
-        memcpy(out + c * M, last, (size_t)(all - c * M));                                      \
-      }                                                                                        \
-    }                                                                                          \
-  }
+/* The bytes where rows begin, and the bits of each before it. */
+typedef struct tesela__sliced_from {
+  const unsigned char *at[8];
+  int shift[8];
+} tesela__sliced_from;
 
-/* With unslice_isa(rows, bytes, width). */
-#define TESELA__UNSLICE(symbol, isa, target, width, step)                                       \
+typedef struct tesela__sliced_to {
+  unsigned char *at[8];
+} tesela__sliced_to;
+
+TESELA__INLINE void tesela__from_buffer(tesela__sliced_from *from, const unsigned char *row, int m) {
+  for (int t = 0; t < m; t++) from->at[t] = row + t * TESELA__SLICED, from->shift[t] = 0;
+}
+
+TESELA__INLINE void tesela__to_buffer(tesela__sliced_to *to, unsigned char *row, int m) {
+  for (int t = 0; t < m; t++) to->at[t] = row + t * TESELA__SLICED;
+}
+
+/* The first k of m rows are in memory. */
+TESELA__INLINE void tesela__from_memory(tesela__sliced_from *from, const unsigned char *src,
+                                        const int64_t *bits, int64_t k) {
+  for (int64_t t = 0; t < k; t++) from->at[t] = src + (bits[t] >> 3), from->shift[t] = (int)(bits[t] & 7);
+}
+
+/* The same, if all begin at bytes. */
+TESELA__INLINE bool tesela__to_memory(tesela__sliced_to *to, unsigned char *dst, const int64_t *bits,
+                                      int64_t k) {
+  int64_t low = 0;
+  for (int64_t t = 0; t < k; t++) to->at[t] = dst + (bits[t] >> 3), low |= bits[t];
+  return low % 8 == 0;
+}
+
+/* With slice_isa(bytes, rows, from, width), a step of `step` bytes of each row from byte number `from` on. Whole steps of one run are made
+ * from memory, others from the buffer. */
+#define TESELA__SLICE(symbol, isa, target, width, step)                                         \
   target void symbol(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,      \
                      const unsigned char *src, const int64_t *src_off, int64_t count) {         \
     enum { M = 8 / (width), SOME = TESELA__SLICED * M };                                        \
     const int64_t k = rows->k;                                                                  \
-    unsigned char row[M * TESELA__SLICED] = {0}, last[TESELA__SLICE_STEP] = {0};                \
+    unsigned char row[M * TESELA__SLICED] = {0}, last[TESELA__SLICE_STEP];                      \
     tesela__sliced_rows at;                                                                     \
+    tesela__sliced_from from;                                                                   \
     for (int64_t i = 0, runs; i < count; i += runs) {                                           \
-      runs = tesela__runs_together(src_off, i, count, rows->n, k, SOME);                        \
+      runs = tesela__runs_together(dst_off, i, count, rows->n, k, SOME);                        \
       for (int64_t e = 0; e < rows->n; e += SOME) {                                             \
-        const int64_t n = tesela__min(SOME, rows->n - e), all = runs * n;                       \
-        const tesela__rows part = {.n = n * (width), .k = 1};                                   \
-        const unsigned char *in = src + src_off[i] + e;                                         \
-        int64_t c = 0;                                                                          \
-        for (; (c + (step)) * M <= all; c += (step)) unslice_##isa(row + c, in + c * M, width); \
-        if (c * M < all) {                                                                      \
-          memcpy(last, in + c * M, (size_t)(all - c * M));                                      \
-          unslice_##isa(row + c, last, width);                                                  \
+        int64_t n = tesela__min(SOME, rows->n - e), c = 0, first = e;                           \
+        unsigned char *out = dst + dst_off[i] + e;                                              \
+        tesela__from_buffer(&from, row, M);                                                     \
+        if (runs == 1) {                                                                        \
+          tesela__place_slices(&at, src_off + i * k, 1, k, e, n, width);                        \
+          tesela__from_memory(&from, src, at.memory, k);                                        \
+          for (; (c + (step)) * M <= n; c += (step)) slice_##isa(out + c * M, &from, c, width); \
+          if (c * M == n) continue;                                                             \
+          tesela__from_buffer(&from, row, M);                                                   \
+          out += c * M, first += c * M, n -= c * M, c = 0;                                      \
         }                                                                                       \
-        tesela__place_slices(&at, dst_off + i * k, runs, k, e, n, width);                       \
-        tesela__k_copy_bits_##isa(&part, dst, at.memory, row, at.buffer, runs *k);              \
+        const int64_t all = runs * n;                                                           \
+        const tesela__rows part = {.n = n * (width), .k = 1};                                   \
+        tesela__place_slices(&at, src_off + i * k, runs, k, first, n, width);                   \
+        tesela__k_copy_bits_##isa(&part, row, at.buffer, src, at.memory, runs *k);              \
+        for (; (c + (step)) * M <= all; c += (step)) slice_##isa(out + c * M, &from, c, width); \
+        if (c * M == all) continue;                                                             \
+        slice_##isa(last, &from, c, width);                                                     \
+        memcpy(out + c * M, last, (size_t)(all - c * M));                                       \
       }                                                                                         \
     }                                                                                           \
+  }
+
+/* With unslice_isa(rows, to, bytes, width). */
+#define TESELA__UNSLICE(symbol, isa, target, width, step)                                        \
+  target void symbol(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,       \
+                     const unsigned char *src, const int64_t *src_off, int64_t count) {          \
+    enum { M = 8 / (width), SOME = TESELA__SLICED * M };                                         \
+    const int64_t k = rows->k;                                                                   \
+    unsigned char row[M * TESELA__SLICED] = {0}, last[TESELA__SLICE_STEP] = {0};                 \
+    tesela__sliced_rows at;                                                                      \
+    tesela__sliced_to to;                                                                        \
+    for (int64_t i = 0, runs; i < count; i += runs) {                                            \
+      runs = tesela__runs_together(src_off, i, count, rows->n, k, SOME);                         \
+      for (int64_t e = 0; e < rows->n; e += SOME) {                                              \
+        int64_t n = tesela__min(SOME, rows->n - e), c = 0, first = e;                            \
+        const unsigned char *in = src + src_off[i] + e;                                          \
+        tesela__to_buffer(&to, row, M);                                                          \
+        if (runs == 1) {                                                                         \
+          tesela__place_slices(&at, dst_off + i * k, 1, k, e, n, width);                         \
+          if (tesela__to_memory(&to, dst, at.memory, k))                                         \
+            for (; (c + (step)) * M <= n; c += (step)) unslice_##isa(&to, c, in + c * M, width); \
+          if (c * M == n) continue;                                                              \
+          tesela__to_buffer(&to, row, M);                                                        \
+          in += c * M, first += c * M, n -= c * M, c = 0;                                        \
+        }                                                                                        \
+        const int64_t all = runs * n;                                                            \
+        const tesela__rows part = {.n = n * (width), .k = 1};                                    \
+        for (; (c + (step)) * M <= all; c += (step)) unslice_##isa(&to, c, in + c * M, width);   \
+        if (c * M < all) {                                                                       \
+          memcpy(last, in + c * M, (size_t)(all - c * M));                                       \
+          unslice_##isa(&to, c, last, width);                                                    \
+        }                                                                                        \
+        tesela__place_slices(&at, dst_off + i * k, runs, k, first, n, width);                    \
+        tesela__k_copy_bits_##isa(&part, dst, at.memory, row, at.buffer, runs *k);               \
+      }                                                                                          \
+    }                                                                                            \
   }
 
 #define TESELA__SLICES(isa, target, step)                         \

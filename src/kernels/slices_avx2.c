@@ -22,11 +22,13 @@ AVX2 TESELA__INLINE __m256i turn_avx2(__m256i v, int units) {
   return _mm256_shuffle_epi8(v, units == 2 ? of_2 : units == 4 ? of_4 : of_8);
 }
 
-AVX2 TESELA__INLINE void slice_avx2(unsigned char *dst, const unsigned char *rows, int width) {
+AVX2 TESELA__INLINE void slice_avx2(unsigned char *dst, const tesela__sliced_from *from, int64_t at,
+                                    int width) {
   const int m = 8 / width;
   __m256i row[8], unit[8];
   TESELA__UNROLL for (int j = 0; j < m; j++) row[j] =
-      _mm256_loadu_si256((const void *)(rows + j * TESELA__SLICED));
+      from->shift[j] ? shifted256_avx2(from->at[j] + at, from->shift[j])
+                     : _mm256_loadu_si256((const void *)(from->at[j] + at));
   bit_block_rows_avx2(row, m);
   zip256(16 / m, unit, row);
   TESELA__UNROLL for (int u = 0; u < m; u++) {
@@ -36,7 +38,8 @@ AVX2 TESELA__INLINE void slice_avx2(unsigned char *dst, const unsigned char *row
   }
 }
 
-AVX2 TESELA__INLINE void unslice_avx2(unsigned char *rows, const unsigned char *src, int width) {
+AVX2 TESELA__INLINE void unslice_avx2(const tesela__sliced_to *to, int64_t at, const unsigned char *src,
+                                      int width) {
   const int m = 8 / width;
   __m256i row[8], unit[8];
   TESELA__UNROLL for (int u = 0; u < m; u++) {
@@ -46,7 +49,7 @@ AVX2 TESELA__INLINE void unslice_avx2(unsigned char *rows, const unsigned char *
   }
   zip256(16 / m, row, unit);
   bit_block_rows_avx2(row, m);
-  TESELA__UNROLL for (int j = 0; j < m; j++) _mm256_storeu_si256((void *)(rows + j * TESELA__SLICED), row[j]);
+  TESELA__UNROLL for (int j = 0; j < m; j++) _mm256_storeu_si256((void *)(to->at[j] + at), row[j]);
 }
 
 TESELA__SLICES(avx2, AVX2, 32)

@@ -135,10 +135,12 @@ static void next_value(side_walk *w) {
   }
 }
 
-/* Prefetch the next n rows. */
-static void prefetch_kinds(const bits_move *m, int64_t memory, side_walk row, int64_t n) {
-  int64_t bits[8];
-  for (int64_t i = 0; i < n; i++, next_value(&row)) bits[i] = memory + row.memory;
+enum { ROWS_AHEAD = 6 };
+
+/* Prefetch n rows, and go on to those after them. */
+static void prefetch_kinds(const bits_move *m, int64_t memory, side_walk *row, int64_t n) {
+  int64_t bits[ROWS_AHEAD + 8];
+  for (int64_t i = 0; i < n; i++, next_value(row)) bits[i] = memory + row->memory;
   prefetch_runs(m, m->from, bits, n);
 }
 
@@ -152,7 +154,7 @@ static void move_kinds(bits_move *m, const tesela__bits_tile *tile, const int64_
                 bytes = (n + 7) / 8;
   const tesela__rows copy = {.n = n, .k = 1};
   const int64_t groups = tile->rows / kinds;
-  side_walk plane, row;
+  side_walk plane, row, ahead; /* ahead: the next row to be prefetched, where rows meet */
   int64_t bits[8], at[8], to[8];
   m->bytes = bytes;
   m->meet = tesela__bits_runs_meet(side);
@@ -160,7 +162,8 @@ static void move_kinds(bits_move *m, const tesela__bits_tile *tile, const int64_
   int64_t planes = start_walk(&plane, side->loop + tile->row_loops, side->n_loops - tile->row_loops, count);
   for (; planes > 0; planes--, next_value(&plane)) {
     unsigned char *out = m->to + plane.buffer / 8;
-    int64_t left = start_walk(&row, side->loop, tile->row_loops, count);
+    int64_t left = start_walk(&row, side->loop, tile->row_loops, count), to_prefetch = left;
+    ahead = row;
     for (; left > 0; out += tile->line) {
       int64_t low = 0;
       for (int32_t i = 0; i < kinds; i++) {
@@ -170,7 +173,11 @@ static void move_kinds(bits_move *m, const tesela__bits_tile *tile, const int64_
         if (left > 0) left--;
         if (left > 0) next_value(&row);
       }
-      if (m->meet) prefetch_kinds(m, memory + plane.memory, row, tesela__min(left, kinds));
+      if (m->meet) {
+        const int64_t later = tesela__max(0, left - ROWS_AHEAD);
+        prefetch_kinds(m, memory + plane.memory, &ahead, tesela__max(0, to_prefetch - later));
+        to_prefetch = tesela__min(to_prefetch, later);
+      }
       tesela__prefetch_some(m->prefetch);
       if (low % 8) {
         m->move(&copy, rows, to, m->from, bits, kinds);

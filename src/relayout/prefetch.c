@@ -148,6 +148,15 @@ bool tesela__rows_meet(const tesela__builder *b) {
          b->a.entries * b->b.entries * piece->width <= ROOM;
 }
 
+/* Has src gaps between the entries of a tile, so long that a processor does not read on? */
+static bool has_gaps(const tesela__builder *b) {
+  enum { TIMES = 2 };
+  const int64_t *sa = &b->job->plan->table[b->piece->sa], *sb = &b->job->plan->table[b->piece->sb];
+  const int64_t na = b->a.entries, nb = b->b.entries;
+  const int64_t of_a = sa[na - 1] - sa[0], of_b = sb[nb - 1] - sb[0];
+  return tesela__max(of_a, -of_a) + tesela__max(of_b, -of_b) > TIMES * na * nb * b->piece->entry_dst;
+}
+
 /* A stretch for each pick of a block. */
 static tesela_status set_permute(tesela__builder *b, tesela_error *err) {
   tesela__piece *piece = b->piece;
@@ -155,7 +164,8 @@ static tesela_status set_permute(tesela__builder *b, tesela_error *err) {
   enum { NEAR_BYTES = 1024 };
   const int64_t n = piece->n_picks * b->a.entries * b->b.entries;
   const int64_t together = b->job->permute.bits ? TESELA__PERMUTE_BLOCKS : TESELA__PERMUTE_BLOCKS / 2;
-  if (n > MOST_STRETCHES || entries_in_order(b, 1, TESELA__LINE, together, NEAR_BYTES)) return TESELA_OK;
+  if (n > MOST_STRETCHES) return TESELA_OK;
+  if (!has_gaps(b) && entries_in_order(b, 1, TESELA__LINE, together, NEAR_BYTES)) return TESELA_OK;
   list l;
   tesela_status status = list_start(&l, b, n, TESELA__LINE, err);
   if (status != TESELA_OK) return status;
