@@ -116,6 +116,18 @@ static bool dst_jumps(const tesela__builder *b) {
   return 4 * jumps > n;
 }
 
+/* Does src fit in the cache of a core, while dst is much larger? */
+static bool repeats_src(const tesela__builder *b) {
+  enum { TIMES = 8 };
+  const tesela__job *job = b->job;
+  int64_t reach = job->ws;
+  for (int32_t i = 0; i < job->box->n_loops; i++) {
+    const int64_t far = (job->box->loop[i].n - 1) * job->box->loop[i].ss;
+    reach += tesela__max(far, -far);
+  }
+  return reach <= job->plan->info.l2_bytes / 2 && reach < b->piece->bytes / TIMES;
+}
+
 static void set_stores(tesela__builder *b) {
   tesela__piece *piece = b->piece;
   const tesela_plan *plan = b->job->plan;
@@ -149,6 +161,7 @@ static void set_stores(tesela__builder *b) {
     piece->stream_fn = (tesela__stream_fn *)kernel->fn;
     piece->isa |= kernel->isa;
   }
+  piece->repeats = repeats_src(b);
   piece->jumps = tesela__may_stream(b->job) && !piece->lines && !piece->stage && !piece->fill && dst_jumps(b);
   piece->carry = piece->stage && b->a.entries / piece->staged_a <= TESELA__CARRIED && inner &&
                  (inner->kind == TESELA__TILE_B || inner->kind == TESELA__TILE_RUN ||

@@ -248,6 +248,7 @@ typedef struct tesela__piece {
   int64_t n_tiles, bytes;   /* bytes: written, without tails */
   int64_t row;              /* of dst that are written together; 0: not known */
   bool jumps; /* rows of dst are short and apart, so that those of the next tile are prefetched */
+  bool repeats; /* src is small and read again and again, so that only stores take time */
   tesela__rows rows;
   tesela__rows_fn *rows_fn;
   tesela__transpose_fn *transpose_fn;

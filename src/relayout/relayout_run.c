@@ -69,7 +69,8 @@ static tesela__store store_of(const tesela__piece *piece, const unsigned char *d
   bool converts = piece->convert_fn && !piece->transpose_fn;
   bool whole = !piece->transpose_fn || piece->block * piece->width % TESELA__LINE == 0;
   if (whole && piece->lines && aligned) return TESELA__STORE_STREAM;
-  if (!converts && !piece->transpose_fn && !piece->n_lines && !piece->tail && piece->entry_dst >= LONG)
+  const bool is_long = piece->entry_dst >= LONG && !(piece->repeats && piece->stage);
+  if (!converts && !piece->transpose_fn && !piece->n_lines && !piece->tail && is_long)
     return TESELA__STORE_STREAM;
   return piece->stage ? TESELA__STORE_STAGED : TESELA__STORE_CACHED;
 }
