@@ -9,15 +9,15 @@
 #if TESELA__X86
 #include <immintrin.h>
 
-TESELA__BIT_STEPS(avx2, TESELA__TARGET("avx2"), 256, int)
-TESELA__UNPACK(TESELA__TARGET("avx2"), __m256i, 256)
-TESELA__ZIP(TESELA__TARGET("avx2"), __m256i, 256)
-
 #define CHOOSE(name, bits, low, here, next) \
   name##_or_si##bits(name##_and_si##bits(low, here), name##_andnot_si##bits(low, next))
 TESELA__SHIFT_BYTES(avx2, TESELA__TARGET("avx2"), _mm, 128, CHOOSE)
 TESELA__SHIFT_BYTES(avx2, TESELA__TARGET("avx2"), _mm256, 256, CHOOSE)
 #undef CHOOSE
+
+TESELA__BIT_STEPS(avx2, TESELA__TARGET("avx2"), 256, int)
+TESELA__UNPACK(TESELA__TARGET("avx2"), __m256i, 256)
+TESELA__ZIP(TESELA__TARGET("avx2"), __m256i, 256)
 
 #endif
 #endif

@@ -6,11 +6,11 @@
 #define AVX2 TESELA__TARGET("avx2")
 
 TESELA__INLINE void bit_block_short_avx2(unsigned char *dst, int64_t dst_pitch, const unsigned char *src,
-                                         const int64_t *src_off, int64_t bytes, int m) {
+                                         const int64_t *src_off, const int32_t *shift, int64_t bytes, int m) {
   tesela__bit_block_fn *block = m == 8   ? tesela__k_bit_block1_c
                                 : m == 4 ? tesela__k_bit_block2_c
                                          : tesela__k_bit_block4_c;
-  block(dst, dst_pitch, src, src_off, bytes);
+  block(dst, dst_pitch, src, src_off, shift, bytes);
 }
 
 TESELA__BIT_BLOCKS(avx2, AVX2, 256)

@@ -7,32 +7,39 @@
 
 #define TARGET TESELA__TARGET("avx512f,avx512bw,avx512vl,avx512dq")
 
+#define CHOOSE(name, bits, low, here, next) \
+  name##_ternarylogic_epi64(low, here, next, 0xca) /* low ? here : next */
+TESELA__SHIFT_BYTES(avx512, TARGET, _mm, 128, CHOOSE)
+TESELA__SHIFT_BYTES(avx512, TARGET, _mm256, 256, CHOOSE)
+TESELA__SHIFT_BYTES(avx512, TARGET, _mm512, 512, CHOOSE)
+
 TESELA__BIT_STEPS(avx512, TARGET, 512, unsigned)
 
 TESELA__INLINE uint64_t first_lanes(int64_t n) { return n >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1; }
 
 TARGET TESELA__INLINE void bit_block_short_avx512(unsigned char *dst, int64_t dst_pitch,
                                                   const unsigned char *src, const int64_t *src_off,
-                                                  int64_t bytes, int m) {
+                                                  const int32_t *shift, int64_t bytes, int m) {
   const uint64_t lanes = first_lanes(bytes);
+  const __m512i low = _mm512_set1_epi16(0xff);
   __m512i row[8];
   TESELA__UNROLL_GCC
-  for (int i = 0; i < m; i++) row[i] = _mm512_maskz_loadu_epi8(lanes, src + src_off[i]);
+  for (int i = 0; i < m; i++) {
+    row[i] = _mm512_maskz_loadu_epi8(shift[i] ? first_lanes(bytes + 1) : lanes, src + src_off[i]);
+    if (shift[i] == 0) continue;
+    const __m512i next = _mm512_maskz_loadu_epi8(lanes, src + src_off[i] + 1);
+    row[i] = CHOOSE(_mm512, 512, low, _mm512_srl_epi16(row[i], _mm_cvtsi32_si128(shift[i])),
+                    _mm512_sll_epi16(next, _mm_cvtsi32_si128(8 - shift[i])));
+  }
   bit_block_rows_avx512(row, m);
   TESELA__UNROLL_GCC
   for (int i = 0; i < m; i++) _mm512_mask_storeu_epi8(dst + i * dst_pitch, lanes, row[i]);
 }
 
 TESELA__BIT_BLOCKS(avx512, TARGET, 512)
+#undef CHOOSE
 
 /* ---- copy -------------------------------------------------------------------------------------------------- */
-
-#define CHOOSE(name, bits, low, here, next) \
-  name##_ternarylogic_epi64(low, here, next, 0xca) /* low ? here : next */
-TESELA__SHIFT_BYTES(avx512, TARGET, _mm, 128, CHOOSE)
-TESELA__SHIFT_BYTES(avx512, TARGET, _mm256, 256, CHOOSE)
-TESELA__SHIFT_BYTES(avx512, TARGET, _mm512, 512, CHOOSE)
-#undef CHOOSE
 
 /* n >= 0 bytes; the last step overlaps the one before it. */
 TARGET TESELA__INLINE void shift_bytes_avx512(unsigned char *dst, const unsigned char *src, int64_t at,

@@ -49,26 +49,31 @@ TESELA__COPY_BITS(tesela__k_copy_bits_c, c, )
 
 /* Transpose n <= 8 bytes of each row, from byte c on. */
 TESELA__INLINE void bit_block_part_c(unsigned char *dst, int64_t dst_pitch, const unsigned char *src,
-                                     const int64_t *src_off, int64_t c, size_t n, int m) {
+                                     const int64_t *src_off, const int32_t *shift, int64_t c, int64_t n,
+                                     int m) {
   uint64_t row[8] = {0};
+  unsigned char out[8];
   TESELA__UNROLL_GCC
-  for (int i = 0; i < m; i++) memcpy(&row[i], src + src_off[i] + c, n);
+  for (int i = 0; i < m; i++) row[i] = tesela__read_bits(src + src_off[i] + c, shift ? shift[i] : 0, 8 * n);
   tesela__bit_block_words(row, m);
   TESELA__UNROLL_GCC
-  for (int j = 0; j < m; j++) memcpy(dst + dst_pitch * j + c, &row[j], n);
+  for (int j = 0; j < m; j++) {
+    tesela__store_bits(out, row[j]);
+    memcpy(dst + dst_pitch * j + c, out, (size_t)n);
+  }
 }
 
 TESELA__INLINE void bit_block_c(unsigned char *dst, int64_t dst_pitch, const unsigned char *src,
-                                const int64_t *src_off, int64_t bytes, int m) {
+                                const int64_t *src_off, const int32_t *shift, int64_t bytes, int m) {
   int64_t c = 0;
-  for (; c + 8 <= bytes; c += 8) bit_block_part_c(dst, dst_pitch, src, src_off, c, 8, m);
-  if (c < bytes) bit_block_part_c(dst, dst_pitch, src, src_off, c, (size_t)(bytes - c), m);
+  for (; c + 8 <= bytes; c += 8) bit_block_part_c(dst, dst_pitch, src, src_off, shift, c, 8, m);
+  if (c < bytes) bit_block_part_c(dst, dst_pitch, src, src_off, shift, c, bytes - c, m);
 }
 
 #define BIT_BLOCK(name, m)                                                                           \
   void name(unsigned char *dst, int64_t dst_pitch, const unsigned char *src, const int64_t *src_off, \
-            int64_t bytes) {                                                                         \
-    bit_block_c(dst, dst_pitch, src, src_off, bytes, m);                                             \
+            const int32_t *shift, int64_t bytes) {                                                   \
+    bit_block_c(dst, dst_pitch, src, src_off, shift, bytes, m);                                      \
   }
 BIT_BLOCK(tesela__k_bit_block1_c, 8)
 BIT_BLOCK(tesela__k_bit_block2_c, 4)

@@ -8,7 +8,7 @@
 
 #include "kernels/bits.h"
 
-/* The steps for vectors of `bits` bits; `number` is the type of a shift in their intrinsics. */
+/* The steps for vectors of `bits` bits, after TESELA__SHIFT_BYTES; `number` is the type of a shift in their intrinsics. */
 #define TESELA__BIT_STEPS(isa, target, bits, number)                                                     \
   /* In each group of 2 * shift bits, swap the upper half of x with the lower half of y. */              \
   target TESELA__INLINE void exchange_##isa(__m##bits##i *x, __m##bits##i *y, int shift) {               \
@@ -34,10 +34,13 @@
   }                                                                                                      \
   /* One vector of each of the m rows, from byte `at` on. */                                             \
   target TESELA__INLINE void bit_block_step_##isa(unsigned char *dst, int64_t dst_pitch,                 \
-                                                  const unsigned char *const *src, int64_t at, int m) {  \
+                                                  const unsigned char *const *src, const int32_t *shift, \
+                                                  int64_t at, int m) {                                   \
     __m##bits##i row[8];                                                                                 \
     TESELA__UNROLL_GCC                                                                                   \
-    for (int i = 0; i < m; i++) row[i] = _mm##bits##_loadu_si##bits((const void *)(src[i] + at));        \
+    for (int i = 0; i < m; i++)                                                                          \
+      row[i] = shift[i] ? shifted##bits##_##isa(src[i] + at, shift[i])                                   \
+                        : _mm##bits##_loadu_si##bits((const void *)(src[i] + at));                       \
     bit_block_rows_##isa(row, m);                                                                        \
     TESELA__UNROLL_GCC                                                                                   \
     for (int i = 0; i < m; i++) _mm##bits##_storeu_si##bits((void *)(dst + i * dst_pitch + at), row[i]); \
@@ -49,18 +52,21 @@
   TESELA__BIT_BLOCK(isa, target, (bits / 8), 4, 2)
 
 /* The last step overlaps the one before it. Rows of less than a step are left to bit_block_short_isa. */
-#define TESELA__BIT_BLOCK(isa, target, step, width, m)                                                     \
-  target void tesela__k_bit_block##width##_##isa(unsigned char *dst, int64_t dst_pitch,                    \
-                                                 const unsigned char *src, const int64_t *src_off,         \
-                                                 int64_t bytes) {                                          \
-    const unsigned char *row[m];                                                                           \
-    if (bytes < step) {                                                                                    \
-      bit_block_short_##isa(dst, dst_pitch, src, src_off, bytes, m);                                       \
-      return;                                                                                              \
-    }                                                                                                      \
-    for (int i = 0; i < m; i++) row[i] = src + src_off[i];                                                 \
-    for (int64_t at = 0; at + step <= bytes; at += step) bit_block_step_##isa(dst, dst_pitch, row, at, m); \
-    if (bytes % step) bit_block_step_##isa(dst, dst_pitch, row, bytes - step, m);                          \
+#define TESELA__BIT_BLOCK(isa, target, step, width, m)                                             \
+  target void tesela__k_bit_block##width##_##isa(unsigned char *dst, int64_t dst_pitch,            \
+                                                 const unsigned char *src, const int64_t *src_off, \
+                                                 const int32_t *shift, int64_t bytes) {            \
+    static const int32_t none[m] = {0};                                                            \
+    const unsigned char *row[m];                                                                   \
+    if (!shift) shift = none;                                                                      \
+    if (bytes < step) {                                                                            \
+      bit_block_short_##isa(dst, dst_pitch, src, src_off, shift, bytes, m);                        \
+      return;                                                                                      \
+    }                                                                                              \
+    for (int i = 0; i < m; i++) row[i] = src + src_off[i];                                         \
+    for (int64_t at = 0; at + step <= bytes; at += step)                                           \
+      bit_block_step_##isa(dst, dst_pitch, row, shift, at, m);                                     \
+    if (bytes % step) bit_block_step_##isa(dst, dst_pitch, row, shift, bytes - step, m);           \
   }
 
 /* Bytes from bit `at` of src on, 1 to 7, two at a time: the lower ones of 16 bits shifted down, the upper ones, from a byte later on, shifted up. Stores have no

@@ -187,9 +187,10 @@ typedef enum tesela__conversion {
 
 /* Sub-byte transposes, first half. m = 8 / width elements share a byte. The m rows of `bytes` bytes at src + src_off[i]
  * become m rows at dst + dst_pitch*j, so that byte c of row j has element c*m + j of each src row: that of row i in
- * bits i*width .. i*width + width-1. */
+ * bits i*width .. i*width + width-1. Row i begins at bit shift[i] of its first byte, 0 to 7, and then one byte more of it is read; no shift: at
+ * bit 0. */
 typedef void tesela__bit_block_fn(unsigned char *dst, int64_t dst_pitch, const unsigned char *src,
-                                  const int64_t *src_off, int64_t bytes);
+                                  const int64_t *src_off, const int32_t *shift, int64_t bytes);
 
 /* Copy lines*64 bytes from src (any alignment) to dst (aligned to 64) with non-temporal stores. */
 typedef void tesela__stream_fn(unsigned char *dst, const unsigned char *src, int64_t lines);

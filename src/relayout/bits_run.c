@@ -144,8 +144,8 @@ static void prefetch_kinds(const bits_move *m, int64_t memory, side_walk *row, i
   prefetch_runs(m, m->from, bits, n);
 }
 
-/* Move all rows of src, as many at a time as share bytes of dst, to the first buffer. Rows that do not begin at bytes are copied first, to
- * `rows`. The last ones stand for those that fill the last byte. */
+/* Move all rows of src, as many at a time as share bytes of dst, to the first buffer. Rows that neither begin nor end at bytes are copied first,
+ * to `rows`. The last ones stand for those that fill the last byte. */
 static void move_kinds(bits_move *m, const tesela__bits_tile *tile, const int64_t *count, int64_t memory,
                        unsigned char *rows) {
   const tesela__bits_side *side = m->side;
@@ -156,6 +156,7 @@ static void move_kinds(bits_move *m, const tesela__bits_tile *tile, const int64_
   const int64_t groups = tile->rows / kinds;
   side_walk plane, row, ahead; /* ahead: the next row to be prefetched, where rows meet */
   int64_t bits[8], at[8], to[8];
+  int32_t shift[8];
   m->bytes = bytes;
   m->meet = tesela__bits_runs_meet(side);
   for (int32_t i = 0; i < kinds; i++) to[i] = i * 8 * tile->line;
@@ -179,11 +180,13 @@ static void move_kinds(bits_move *m, const tesela__bits_tile *tile, const int64_
         to_prefetch = tesela__min(to_prefetch, later);
       }
       tesela__prefetch_some(m->prefetch);
-      if (low % 8) {
+      const bool copied = low % 8 && n % 8; /* the kernel would read beyond a row */
+      if (copied) {
         m->move(&copy, rows, to, m->from, bits, kinds);
         for (int32_t i = 0; i < kinds; i++) at[i] = i * tile->line;
       }
-      tile->bit_block(out, groups * tile->line, low % 8 ? rows : m->from, at, bytes);
+      for (int32_t i = 0; i < kinds; i++) shift[i] = (int32_t)(bits[i] & 7);
+      tile->bit_block(out, groups * tile->line, copied ? rows : m->from, at, copied ? NULL : shift, bytes);
     }
   }
 }
@@ -246,7 +249,7 @@ static void run_together(tesela__worker *w, const tesela__together *tiles) {
   if (bits->kind_bytes) {
     int64_t row[8];
     for (int32_t i = 0; i < bits->kinds; i++) row[i] = i * bits->kind_bytes;
-    bits->bit_block(w->stage, bits->kind_bytes, w->pack, row, bits->kind_bytes);
+    bits->bit_block(w->stage, bits->kind_bytes, w->pack, row, NULL, bits->kind_bytes);
     out.from = w->stage;
   }
   share_prefetch(&w->prefetch, 1, runs_of(&bits->out) / 8);

@@ -377,7 +377,7 @@ static void pack_rows(tesela__worker *w, const tesela__tile *tile) {
               .n = tile->na, .k = 1, .src_pitch = piece->rows.src_pitch, .dst_pitch = piece->width},
           row, &zero, tile->src, sb + b, 1);
     else if (piece->bit_block_fn) {
-      piece->bit_block_fn(row, piece->pack_pitch, tile->src, sb + b, tile->na / m);
+      piece->bit_block_fn(row, piece->pack_pitch, tile->src, sb + b, NULL, tile->na / m);
       tesela__prefetch_some(&w->prefetch);
     } else if (piece->convert_fn)
       piece->convert_fn(row, tile->src + sb[b], tile->na);
@@ -405,9 +405,10 @@ static void tile_woven_bits(tesela__worker *w, const tesela__tile *tile) {
     for (int64_t j = 0; j < m; j++) off[j] = (j * groups + g) * pitch;
     const int64_t *da = &table[piece->da + g * m];
     if (piece->weaves_out)
-      piece->bit_block_fn(w->pack + g * pitch, groups * pitch, tile->src, &table[piece->sb + g * m], bytes);
+      piece->bit_block_fn(w->pack + g * pitch, groups * pitch, tile->src, &table[piece->sb + g * m], NULL,
+                          bytes);
     else
-      piece->bit_block_fn(tile->dst + da[0], da[1] - da[0], w->pack, off, bytes);
+      piece->bit_block_fn(tile->dst + da[0], da[1] - da[0], w->pack, off, NULL, bytes);
   }
   rows.stream = piece->stream;
   if (piece->weaves_out) piece->weave_fn(&rows, tile->dst, &zero, w->pack, &zero, 1);

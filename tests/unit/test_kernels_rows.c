@@ -262,19 +262,25 @@ static void try_slices(const tesela__kernel *kernel) {
 
 static void try_bit_block(const tesela__kernel *kernel) {
   int64_t width = kernel->width, m = 8 / width, bytes = draw_size(600), src_off[8];
+  int32_t shift[8] = {0};
+  const bool shifts = below(2);
   int64_t pitch = bytes + below(2) * below(100), size = pitch * (m - 1) + bytes, at = place(size);
   char what[100];
   if (below(2)) at += pitch * (m - 1), pitch = -pitch;
-  for (int64_t i = 0; i < m; i++) src_off[i] = place(bytes);
+  for (int64_t i = 0; i < m; i++) {
+    if (shifts) shift[i] = (int32_t)below(8);
+    src_off[i] = place(bytes + (shift[i] > 0));
+  }
   reset_dst();
   for (int64_t i = 0; i < m; i++)
     for (int64_t e = 0; e < m * bytes; e++) {
       rows_case c = {.width = width};
       int64_t row = at + pitch * (e % m), bit = (row + e / m) * 8 + i * width;
-      for (int64_t b = 0; b < width; b++) move_bit(&c, bit + b, src_off[i] * 8 + e * width + b);
+      for (int64_t b = 0; b < width; b++) move_bit(&c, bit + b, src_off[i] * 8 + shift[i] + e * width + b);
     }
-  ((tesela__bit_block_fn *)kernel->fn)(dst_arena + at, pitch, src_arena, src_off, bytes);
-  snprintf(what, sizeof what, "%" PRId64 " bytes, pitch %" PRId64, bytes, pitch);
+  ((tesela__bit_block_fn *)kernel->fn)(dst_arena + at, pitch, src_arena, src_off, shifts ? shift : NULL,
+                                       bytes);
+  snprintf(what, sizeof what, "%" PRId64 " bytes, pitch %" PRId64 ", shift %d", bytes, pitch, shift[0]);
   check_dst(kernel, what);
 }
 
