@@ -70,6 +70,15 @@ static int64_t set_staged_apart(tesela__builder *b) {
   return 0;
 }
 
+/* The same where all rows that follow each other have no room: as many values of the last of so many loops of A as have. */
+static int64_t set_staged_part(tesela__builder *b, int32_t loops) {
+  const int64_t row = loops > 0 ? tesela__dense_bytes(b, 0, loops - 1) : 0;
+  const int64_t n = row > 0 ? (TESELA__STAGE - tesela__stage_pitch(0)) / row : 0;
+  if (n < 2 || b->a.loop[loops - 1].ds != row) return 0;
+  b->piece->staged_a = (int32_t)(n * entries_of(&b->a, 0, loops - 1));
+  return n * row;
+}
+
 /* Set the entries of A whose dst rows follow each other, so that they are staged as one; returns the bytes of these. */
 static int64_t set_staged_row(tesela__builder *b) {
   tesela__piece *piece = b->piece;
@@ -80,7 +89,12 @@ static int64_t set_staged_row(tesela__builder *b) {
     for (int32_t loops = b->a.n; loops >= 0; loops--) {
       int64_t bytes = tesela__dense_bytes(b, 0, loops);
       if (loops == 0) bytes = tesela__max(bytes, set_staged_apart(b));
-      if (bytes == 0 || tesela__stage_pitch(bytes) > TESELA__STAGE) continue;
+      if (bytes == 0) continue;
+      if (tesela__stage_pitch(bytes) > TESELA__STAGE) {
+        const int64_t part = set_staged_part(b, loops);
+        if (part > 0) return part;
+        continue;
+      }
       if (piece->staged_step == 1) piece->staged_a = (int32_t)entries_of(&b->a, 0, loops);
       return bytes;
     }

@@ -42,7 +42,8 @@ enum {
   TESELA__MAX_LOOPS = 48,   /* of one box, after refinement */
   TESELA__MAX_PIECES = 512, /* of one plan; with more, the gather copies */
   TESELA__MAX_TILE = 1024,  /* entries of a tile on each side */
-  TESELA__STAGE = 40 << 10, /* bytes of each of the two buffers of tile.c */
+  TESELA__STAGE = 72 << 10, /* bytes of the buffer of tile.c in which rows of dst are staged */
+  TESELA__PACK = 40 << 10,  /* and of that in which rows are packed */
   TESELA__CARRIED = 512,    /* lines that a tile begins and the next one ends, most */
 };
 

@@ -3,6 +3,7 @@
  * relayout_plan.c - create, describe and destroy plans.
  */
 #include "relayout/gather.h"
+#include "relayout/window.h"
 #include "relayout/pieces.h"
 #include "relayout/solve.h"
 
@@ -47,6 +48,26 @@ static int32_t threads_for(const tesela_plan *plan) {
   return tesela__threads_for_bytes(plan, plan->info.bytes_read + plan->info.bytes_written);
 }
 
+/* The stack that the staging of a plan needs. */
+static int64_t stack_for(const tesela_plan *plan) {
+  enum {
+    CARRIED = TESELA__CARRIED * TESELA__LINE,
+    STAGED = TESELA__STAGE + TESELA__PACK + CARRIED,
+    OF_BITS = 2 * TESELA__BITS_STAGE + CARRIED
+  };
+  if (plan->irregular && plan->stretches.n_groups > 0)
+    return TESELA__GATHER_STAGE + 2 * TESELA__GATHER_BUFFER;
+  int64_t bytes = plan->window > 0 ? STAGED : 0;
+  for (int32_t i = 0; i < plan->n_pieces; i++) {
+    const tesela__piece *piece = &plan->piece[i];
+    if (piece->bits_tile)
+      bytes = tesela__max(bytes, OF_BITS);
+    else if (piece->pack_pitch || (piece->stream && piece->stage))
+      bytes = tesela__max(bytes, STAGED);
+  }
+  return bytes + (plan->window > 0 ? TESELA__WINDOW_MOST + 2 * TESELA__LINE : 0);
+}
+
 static void set_facts(tesela_plan *plan) {
   tesela_plan_info *info = &plan->info;
   int64_t elements = 1, copies = tesela_layout_copies(&plan->dst);
@@ -63,18 +84,7 @@ static void set_facts(tesela_plan *plan) {
   unsigned isa = 0;
   for (int32_t i = 0; i < plan->n_pieces; i++) isa |= plan->piece[i].isa;
   info->isa = best_isa(isa);
-  info->scratch_bytes = 0;
-  for (int32_t i = 0; i < plan->n_pieces; i++)
-    if (plan->piece[i].pack_pitch || plan->piece[i].bits_tile ||
-        (plan->piece[i].stream && plan->piece[i].stage))
-      info->scratch_bytes = tesela__max(info->scratch_bytes,
-                                        2 * (plan->piece[i].bits_tile ? TESELA__BITS_STAGE : TESELA__STAGE) +
-                                            TESELA__CARRIED * TESELA__LINE);
-  if (plan->window > 0)
-    info->scratch_bytes = 2 * TESELA__STAGE + tesela__max(info->scratch_bytes,
-                                                          2 * TESELA__STAGE + TESELA__CARRIED * TESELA__LINE);
-  if (plan->irregular && plan->stretches.n_groups > 0)
-    info->scratch_bytes = TESELA__GATHER_STAGE + 2 * TESELA__GATHER_BUFFER;
+  info->scratch_bytes = stack_for(plan);
   if (plan->irregular) plan->total_bytes += tesela__ceil_div(elements * copies * plan->dst.bits, 8);
   info->threads = threads_for(plan);
 }

@@ -158,7 +158,7 @@ static void run_tiles_carrying(tesela__worker *w, plan_run *run, int64_t first, 
 /* run_tiles with the buffers of staging and packing; a separate function, so that other plans need less stack. */
 static __attribute__((noinline)) void run_tiles_buffered(tesela__worker *w, plan_run *run, int64_t first,
                                                          int64_t end) {
-  alignas(TESELA__LINE) unsigned char stage[TESELA__STAGE], pack[TESELA__STAGE];
+  alignas(TESELA__LINE) unsigned char stage[TESELA__STAGE], pack[TESELA__PACK];
   w->stage = stage;
   w->pack = pack;
   run_tiles_carrying(w, run, first, end);

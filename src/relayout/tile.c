@@ -342,6 +342,12 @@ static void tile_staged(tesela__worker *w, const tesela__tile *tile, const block
   for (r.a = 0; r.a < na; r.a += r.n) {
     unsigned char *stage = w->stage, *carried = carry;
     r.n = tesela__min(most, na - r.a);
+    if (r.n < r.row) { /* the last part of a loop */
+      r.row = r.n;
+      bytes = staged_bytes(piece, tile, s, r.row);
+    } else {
+      r.n -= step > 1 ? 0 : r.n % r.row;
+    }
     const int64_t end = step > 1 ? step : r.n, next = step > 1 ? 1 : r.row;
     for (int64_t i = 0; i < end; i += next, stage += r.pitch, carried += carry ? TESELA__LINE : 0) {
       const int64_t *row = da + r.a + i;

@@ -60,7 +60,7 @@ struct tesela__worker {
   tesela__prefetch prefetch;
   unsigned char *stage;   /* TESELA__STAGE bytes, line-aligned; NULL unless staged */
   unsigned char *carry;   /* a line for each entry of side A */
-  unsigned char *pack;    /* TESELA__STAGE bytes; NULL unless rows are packed before the transpose */
+  unsigned char *pack;    /* TESELA__PACK bytes; NULL unless rows are packed before the transpose */
   tesela__slices *slices; /* of tiles of bits that are moved together; else NULL */
   bool inner;             /* runs the piece inside a tile, and prefetches for the piece around it */
   /* All tiles of the piece inside a tile, from one buffer to another. */

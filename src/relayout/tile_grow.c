@@ -33,10 +33,19 @@ int32_t tesela__next_dense(const tesela__builder *b, const tesela__tile_side *s,
   return -1;
 }
 
-/* Both sides of a transpose could take loop i: side A takes it where it reads less than a line at a time, side B less so. */
+/* Both sides of a transpose could take loop i: side A takes it where it reads less than a line at a time before it, also by loops that are
+ * to follow, and side B less so. */
 static bool is_for_a(const tesela__builder *b, int32_t i) {
-  return b->piece->transpose_fn && b->a.extent < TESELA__LINE && b->a.extent < b->b.extent &&
-         !side_is_cut(&b->a) && b->job->box->loop[i].ss == b->a.extent;
+  const tesela__box *box = b->job->box;
+  int64_t extent = b->a.extent;
+  if (!b->piece->transpose_fn || side_is_cut(&b->a)) return false;
+  for (int32_t k = 0; k < box->n_loops && extent < TESELA__LINE && extent < b->b.extent; k++) {
+    if (b->used[k] || box->loop[k].ss != extent) continue;
+    if (k == i) return true;
+    extent *= box->loop[k].n;
+    k = -1;
+  }
+  return false;
 }
 
 void tesela__grow_side(tesela__builder *b, tesela__tile_side *s, bool src, int64_t target) {
@@ -95,6 +104,11 @@ int64_t tesela__bytes_together(const tesela__builder *b, bool src) {
   }
 }
 
+/* Entries of A, of which `apart` are not near each other in dst, that are staged together. */
+static int64_t most_staged(const tesela__builder *b, int64_t apart) {
+  return (TESELA__STAGE - apart * tesela__stage_pitch(0)) / (b->b.entries * b->job->wd);
+}
+
 /* Rows of dst that end within a line: loops that follow them in dst join the tile, so that it covers whole lines. `in`: bytes that it will
  * read of each row of src. */
 static void complete_lines(tesela__builder *b, int64_t in) {
@@ -108,8 +122,10 @@ static void complete_lines(tesela__builder *b, int64_t in) {
     while (i < box->n_loops && (b->used[i] || box->loop[i].ds != bytes)) i++;
     if (i == box->n_loops) return;
     tesela__tile_side *s = box->loop[i].ss == b->a.extent ? &b->a : &b->b;
+    if (s == &b->b && is_for_a(b, i)) return;
     int64_t most = tesela__ceil_div(2 * COVERED, bytes) * s->entries;
     if (s == &b->b) most = tesela__min(most, BOTH / in); /* each further row is a stretch of src */
+    if (s == &b->a) most = tesela__min(most, most_staged(b, s->entries));
     if (most < 2 * s->entries || side_is_cut(s)) return;
     b->used[i] = true;
     s->dense = s == &b->a || (s->dense && box->loop[i].ds == s->extent);
