@@ -43,6 +43,14 @@ static bool all_lines(const tesela_plan *plan, int64_t table, int64_t n) {
   return bits % TESELA__LINE == 0;
 }
 
+/* Are the rows of a transpose that follow each other in dst whole lines, and all such groups of them? */
+static bool groups_are_lines(const tesela__builder *b) {
+  const int64_t *db = &b->job->plan->table[b->piece->db], dense = b->b.dense_entries;
+  int64_t bits = dense * b->job->wd;
+  for (int64_t i = 0; i < b->b.entries; i += dense) bits |= db[i];
+  return bits % TESELA__LINE == 0;
+}
+
 /* Are rows converted and contiguous in dst, so that steps of half a line make whole lines? */
 static bool converted_in_a_row(const tesela__builder *b) {
   const tesela__piece *piece = b->piece;
@@ -158,7 +166,7 @@ static void set_stores(tesela__builder *b) {
   piece->lines = bits % TESELA__LINE == 0 && all_lines(plan, piece->da, b->a.entries) &&
                  (!row_by_row || all_lines(plan, piece->db, b->b.entries));
   piece->dense_b = (int32_t)b->b.dense_entries;
-  if (blocks && !b->b.dense) piece->lines = false;
+  if (blocks && !b->b.dense) piece->lines = piece->lines && groups_are_lines(b);
   int64_t row = set_staged_row(b);
   piece->row = bytes_together(b);
   piece->stage =

@@ -190,6 +190,25 @@ static void take_more_rows(tesela__builder *b) {
   }
 }
 
+/* A tile of a small block of a transpose past the cache: the same, as further rows that do not follow the others in dst. */
+static void take_more_blocks(tesela__builder *b) {
+  enum { SMALL = 512 };
+  const tesela__job *job = b->job;
+  const tesela__box *box = job->box;
+  const bool plain =
+      !job->fill && !job->conversion && !job->apart && job->padding == 0 && job->plan->reach == 0;
+  const bool small = b->a.entries * b->b.entries * job->wd <= SMALL && job->plan->stream && !job->inner;
+  if (!plain || !(job->random ? tesela__random(job->random) % 2 : small)) return;
+  for (int32_t i = box->n_loops - 1; i >= 0 && !side_is_cut(&b->b); i--) {
+    const int64_t room = ENOUGH_BYTES / (b->a.entries * b->b.entries * job->wd);
+    if (room < 2) return;
+    if (b->used[i]) continue;
+    b->used[i] = true;
+    b->b.dense = b->b.dense && box->loop[i].ds == b->b.extent;
+    tesela__side_add(&b->b, box->loop[i], room * b->b.entries, 1);
+  }
+}
+
 /* For a tile with too few rows: add the loop with the shortest dst steps, dense or not, within the tile's reach if that is
  * bounded; short runs of bits take more loops. */
 static void take_any(tesela__builder *b) {
@@ -351,6 +370,7 @@ void tesela__grow_tile(tesela__builder *b) {
   if (!blocks && b->b.entries == 1 && b->chunk >= b->run.n) take_any(b);
   if (!blocks && grows && !job->fill && solver != TESELA_SOLVER_STRIDED && job->plan->reach == 0)
     take_more_rows(b);
+  if (blocks && grows) take_more_blocks(b);
   const bool joins = !blocks && b->chunk >= b->run.n &&
                      (!job->plan->stream || has_few_rows(b) || job->inner) && !job->fill &&
                      !job->conversion && !b->piece->bitwise && job->plan->reach == 0 &&
