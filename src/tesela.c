@@ -269,6 +269,7 @@
 #include "kernels/rows_strided_avx512.c"
 #include "kernels/rows_strided_neon.c"
 #include "kernels/slices_avx2.c"
+#include "kernels/slices_avx512.c"
 #include "kernels/slices_c.c"
 #include "kernels/transpose_avx2.c"
 #include "kernels/transpose_avx512.c"

@@ -186,6 +186,7 @@ enum {
   TESELA__CPU_AVX2 = 2,
   TESELA__CPU_AVX512 = 4, /* F, BW, VL and DQ */
   TESELA__CPU_VBMI = 8,   /* with AVX512: byte permutes */
+  TESELA__CPU_GFNI = 16,  /* with AVX512: matrices of bits */
 };
 unsigned tesela__cpu(void); /* the TESELA__CPU_* bits of this CPU */
 

@@ -24,6 +24,7 @@ static unsigned ask_cpu(void) {
       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
     cpu |= TESELA__CPU_AVX512;
   if ((cpu & TESELA__CPU_AVX512) && __builtin_cpu_supports("avx512vbmi")) cpu |= TESELA__CPU_VBMI;
+  if ((cpu & TESELA__CPU_AVX512) && __builtin_cpu_supports("gfni")) cpu |= TESELA__CPU_GFNI;
 #elif TESELA__NEON
   cpu |= TESELA__CPU_NEON;
 #endif

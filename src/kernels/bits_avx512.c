@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bits_avx512.c - bits_x86.h with AVX-512. */
-#include "kernels/bits_x86.h"
+#include "kernels/avx512.h"
 
 #if TESELA__X86
 #include <immintrin.h>
 
 #define TARGET TESELA__TARGET("avx512f,avx512bw,avx512vl,avx512dq")
-
-#define CHOOSE(name, bits, low, here, next) \
-  name##_ternarylogic_epi64(low, here, next, 0xca) /* low ? here : next */
-TESELA__SHIFT_BYTES(avx512, TARGET, _mm, 128, CHOOSE)
-TESELA__SHIFT_BYTES(avx512, TARGET, _mm256, 256, CHOOSE)
-TESELA__SHIFT_BYTES(avx512, TARGET, _mm512, 512, CHOOSE)
 
 TESELA__BIT_STEPS(avx512, TARGET, 512, unsigned)
 
@@ -28,8 +22,8 @@ TARGET TESELA__INLINE void bit_block_short_avx512(unsigned char *dst, int64_t ds
     row[i] = _mm512_maskz_loadu_epi8(shift[i] ? first_lanes(bytes + 1) : lanes, src + src_off[i]);
     if (shift[i] == 0) continue;
     const __m512i next = _mm512_maskz_loadu_epi8(lanes, src + src_off[i] + 1);
-    row[i] = CHOOSE(_mm512, 512, low, _mm512_srl_epi16(row[i], _mm_cvtsi32_si128(shift[i])),
-                    _mm512_sll_epi16(next, _mm_cvtsi32_si128(8 - shift[i])));
+    row[i] = TESELA__BY_BITS(_mm512, 512, low, _mm512_srl_epi16(row[i], _mm_cvtsi32_si128(shift[i])),
+                             _mm512_sll_epi16(next, _mm_cvtsi32_si128(8 - shift[i])));
   }
   bit_block_rows_avx512(row, m);
   TESELA__UNROLL_GCC
@@ -37,7 +31,6 @@ TARGET TESELA__INLINE void bit_block_short_avx512(unsigned char *dst, int64_t ds
 }
 
 TESELA__BIT_BLOCKS(avx512, TARGET, 512)
-#undef CHOOSE
 
 /* ---- copy -------------------------------------------------------------------------------------------------- */
 

@@ -17,11 +17,11 @@
 
 enum {
   TESELA__SLICED = 256,     /* bytes of a row in the buffer */
-  TESELA__SLICE_STEP = 256, /* bytes that a step makes at most */
+  TESELA__SLICE_STEP = 512, /* bytes that a step makes at most */
   TESELA__SLICED_RUNS = 64, /* rows that are copied at a time, at most */
 };
 
-tesela__rows_fn tesela__k_copy_bits_c, tesela__k_copy_bits_avx2;
+tesela__rows_fn tesela__k_copy_bits_c, tesela__k_copy_bits_avx2, tesela__k_copy_bits_avx512;
 
 /* Rows of bytes that follow each other are made together, as one: runs of `n` from number i on, whose bytes are at off[i]. */
 static inline int64_t tesela__runs_together(const int64_t *off, int64_t i, int64_t count, int64_t n,
