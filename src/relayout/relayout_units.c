@@ -100,9 +100,10 @@ static void take_block(tesela__job *job) {
   }
 }
 
-/* Without a loop that is contiguous on src, one with near elements will do: the rows of a transpose are packed first. */
+/* Without a loop that is contiguous on src, one of short steps will do: the rows of a transpose are packed first. `32 [8,64,2,4096]` whose last dim
+ * has steps of 40 bytes, transposed: from 3.5 to 14 GB/s. */
 static void take_near(tesela__job *job) {
-  enum { NEAR = TESELA__LINE / 2, FEW = 4 };
+  enum { NEAR = 4 * TESELA__LINE, FEW = 4 };
   if (job->fill || job->conversion || job->shared >= 0 || job->a >= 0 || job->b < 0) return;
   for (int32_t i = 0; i < job->box->n_loops; i++) {
     const int64_t step = job->box->loop[i].ss, size = step < 0 ? -step : step;
