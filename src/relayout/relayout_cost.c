@@ -341,6 +341,12 @@ static tesela__verdict strided_verdict(const tesela__job *job) {
   return verdict;
 }
 
+/* Are the lines of a block parts of runs that rows move as well? */
+static bool cuts_runs(const tesela__job *job, const tesela__permute_fit *fit) {
+  const int64_t run = job->shared < 0 ? 0 : job->box->loop[job->shared].n * job->wd;
+  return fit->picks > 1 && run > 16 && run % 16 != 0;
+}
+
 static tesela__verdict permute_verdict(const tesela__job *job) {
   tesela__permute_fit fit;
   const char *why = tesela__permute_refuses(job);
@@ -352,7 +358,8 @@ static tesela__verdict permute_verdict(const tesela__job *job) {
     verdict = costs(job, TESELA__COST_PERMUTE_BITS, fit.keeps ? TESELA__LINE / 4 : (double)fit.bytes, in, out,
                     (double)(fit.picks + fit.rounds) / 8);
   else
-    verdict = costs(job, TESELA__COST_PERMUTE, (double)fit.bytes, in, out, (double)fit.picks / 8);
+    verdict = costs(job, TESELA__COST_PERMUTE, (double)fit.bytes, in, out,
+                    (double)fit.picks * (cuts_runs(job, &fit) ? 2 : 1) / 8);
   if (job->padding > 0 && fit.padding == 0) verdict.cost += padding_apart(job);
   if (job->inner) verdict.cost *= IN_BUFFERS;
   if (fit.bits && fit.stretch < TESELA__LINE) verdict.cost *= BITS_BY_SHUFFLES;
