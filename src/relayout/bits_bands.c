@@ -147,7 +147,7 @@ static bool take_padding_of_bands(tesela__bits_bands *bands, tesela_plan *plan) 
 
 bool tesela__bits_bands_find(tesela__bits_bands *bands, tesela_plan *plan, const tesela__problem *problem,
                              uint64_t *random) {
-  enum { CHEAP = 2, DEAR = 8, PART = 16, MOST = TESELA__BITS_ELEMENTS / 8, GAPS = 2 };
+  enum { CHEAP = 2, DEAR = 8, MOST = TESELA__BITS_ELEMENTS / 8, GAPS = 2 };
   const int32_t bits = plan->dst.bits;
   found_boxes found;
   const tesela__box *main = NULL;
@@ -157,21 +157,20 @@ bool tesela__bits_bands_find(tesela__bits_bands *bands, tesela_plan *plan, const
       tesela__wanted(plan) != TESELA_SOLVER_ANY || (random && tesela__random(random) % 2) ||
       !tesela__problem_boxes(problem, collect_box, &found))
     return false;
-  int64_t all = 0;
-  for (int32_t k = 0; k < found.n; k++) {
-    all += elements_of_box(&found.box[k]);
+  for (int32_t k = 0; k < found.n; k++)
     if (!main || elements_of_box(&found.box[k]) > elements_of_box(main)) main = &found.box[k];
-  }
   if (!main) return false;
-  const bool alone = PART * (all - elements_of_box(main)) < all;
-  if (!random && tesela__cost_of_bits(plan, main) < (alone ? DEAR : CHEAP)) return false;
+  const float cost = random ? DEAR : tesela__cost_of_bits(plan, main);
+  if (cost < CHEAP) return false;
   for (int32_t i = 0; i < main->n_loops; i++) {
     const tesela__loop *l = &main->loop[i];
     const int64_t longer = tesela__max(l->ss, l->ds);
     if (l->ds == l->ss || l->ss > GAPS * l->ds || longer / bits > MOST || l->n < (random ? 2 : LEAST_BANDS))
       continue;
-    if (find_bands_of(bands, &found, main, i, bits) && (l->ss > l->ds || take_padding_of_bands(bands, plan)))
-      return true;
+    if (!find_bands_of(bands, &found, main, i, bits)) continue;
+    /* Boxes between the elements of others would bring each of their lines once more, however few elements they have. */
+    if (cost < DEAR && bands->n == 1) continue;
+    if (l->ss > l->ds || take_padding_of_bands(bands, plan)) return true;
   }
   bands->n = 0;
   return false;
