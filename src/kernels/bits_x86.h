@@ -69,8 +69,8 @@
     if (bytes % step) bit_block_step_##isa(dst, dst_pitch, row, shift, bytes - step, m);           \
   }
 
-/* Bytes from bit `at` of src on, 1 to 7, two at a time: the lower ones of 16 bits shifted down, the upper ones, from a byte later on, shifted up. Stores have no
- * masks: a load of a byte within the reach of a masked store waits for it, and the ends of rows are loaded. */
+/* Bytes from bit `at` of src on, 1 to 7, two at a time: of 16 bits shifted down the lower one, and of those a byte later, shifted up, the
+ * upper one. Stores have no masks: a load of a byte within the reach of a masked store waits for it, and the ends of rows are loaded. */
 #define TESELA__SHIFT_BYTES(isa, target, name, bits, choose)                                                 \
   target TESELA__INLINE __m##bits##i shifted##bits##_##isa(const unsigned char *src, int64_t at) {           \
     const __m128i down = _mm_cvtsi64_si128(at), up = _mm_cvtsi64_si128(8 - at);                              \

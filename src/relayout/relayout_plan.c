@@ -3,9 +3,9 @@
  * relayout_plan.c - create, describe and destroy plans.
  */
 #include "relayout/gather.h"
-#include "relayout/window.h"
 #include "relayout/pieces.h"
 #include "relayout/solve.h"
+#include "relayout/window.h"
 
 /* ---- instruction sets -------------------------------------------------------------------------------------- */
 

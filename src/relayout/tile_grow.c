@@ -40,7 +40,7 @@ static bool is_for_a(const tesela__builder *b, int32_t i) {
   int64_t extent = b->a.extent;
   if (!b->piece->transpose_fn || side_is_cut(&b->a)) return false;
   for (int32_t k = 0; k < box->n_loops && extent < TESELA__LINE && extent < b->b.extent; k++) {
-    if (b->used[k] || box->loop[k].ss != extent) continue;
+    if (b->used[k] || box->loop[k].n == 1 || box->loop[k].ss != extent) continue;
     if (k == i) return true;
     extent *= box->loop[k].n;
     k = -1;
