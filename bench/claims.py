@@ -87,15 +87,15 @@ def title(row):
 
 
 def judge(row, results):
-    """(claim with its goal, measured, verdict) from the figures of the runs."""
+    """(claim with its goal, measured, verdict) from the figures of the runs; judged is the median as it is printed."""
     _, bench, figure, together, relation, bound = row
     missing = [figures for figures in results if not figures.get(figure)]
     if missing:
         sys.exit(f"{bench} prints no figure {figure}")
     values = [TOGETHER[together](figures[figure]) for figures in results]
-    median = statistics.median(values)
-    measured = f"{median:.4g} ({min(values):.4g} to {max(values):.4g})"
-    return title(row), measured, "holds" if HOLDS[relation](median, bound) else "missed"
+    median = f"{statistics.median(values):.4g}"
+    measured = f"{median} ({min(values):.4g} to {max(values):.4g})"
+    return title(row), measured, "holds" if HOLDS[relation](float(median), bound) else "missed"
 
 
 def machine():

@@ -31,6 +31,7 @@ def test_a_claim_is_judged_by_the_median_of_its_runs():
     runs = [claims.figures_of(f"table\nfigure x {a}\nfigure y 9\nfigure x {b}\n") for a, b in ((1, 5), (1, 2), (0.5, 1))]
     assert claims.judge(row, runs) == ("speed: <= 2", "2 (1 to 5)", "holds")
     assert claims.judge((*row[:4], "<=", 1.9), runs)[2] == "missed"
+    assert claims.judge((*row[:4], "<=", 1.03), [{"x": [1.03004]}])[1:] == ("1.03 (1.03 to 1.03)", "holds")
     assert claims.judge((*row[:3], "sum", ">=", 3.0), runs) == ("speed: >= 3", "3 (1.5 to 6)", "holds")
     assert claims.judge((*row[:3], "mean", ">=", 1.5), runs)[1:] == ("1.414 (0.7071 to 2.236)", "missed")
 
