@@ -6,7 +6,8 @@
  *
  *   1 bit, 8 rows of 40 elements      byte e has element e of row t as its bit t: 40 bytes
  *
- * Rows are copied to a buffer, where they begin at bytes. A step has as many bytes of each row there. First m x m elements
+ * Long rows are read where they are, from any bit on, and written there if they begin at bytes; the others, and what is left of a row after whole
+ * steps, go through a buffer, where they begin at bytes. A step has as many bytes of each row there. First m x m elements
  * are transposed inside its bytes (bit_block), so that byte c of row j has the elements c*m + j of all rows; then bytes
  * are put in the order of these numbers. Back it is the same, from the last to the first.
  */

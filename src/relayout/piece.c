@@ -78,7 +78,8 @@ static int64_t set_staged_apart(tesela__builder *b) {
   return 0;
 }
 
-/* The same where all rows that follow each other have no room: as many values of the last of so many loops of A as have. */
+/* Rows that follow each other by the first loops of A, but have no room together: stage as many values of the last of these loops as have.
+ * Returns the bytes of them; 0: no two have. */
 static int64_t set_staged_part(tesela__builder *b, int32_t loops) {
   const int64_t row = loops > 0 ? tesela__dense_bytes(b, 0, loops - 1) : 0;
   const int64_t n = row > 0 ? (TESELA__STAGE - tesela__stage_pitch(0)) / row : 0;

@@ -60,7 +60,7 @@ typedef struct plan_run {
 } plan_run;
 
 /* Rows from `LONG` on are stored past the cache as they are: only their ends share a line with others. Shorter ones are staged, 2.5
- * times as fast for rows of 512 bytes that begin within a line. */
+ * times as fast for rows of 512 bytes that begin within a line, and so are long ones of a src in the cache, as only stores take time. */
 static tesela__store store_of(const tesela__piece *piece, const unsigned char *dst) {
   enum { LONG = 1024, SHORT = 7 * TESELA__LINE };
   bool aligned = (uintptr_t)dst % TESELA__LINE == 0;
