@@ -36,9 +36,10 @@ typedef enum tesela__kernel_kind {
   /* blocks */
   TESELA__K_TRANSPOSE, /* elements of `width` bytes; see tesela__transpose_fn */
   /* one row, contiguous */
-  TESELA__K_CONVERT,   /* `width` is a tesela__conversion; see tesela__convert_fn */
-  TESELA__K_BIT_BLOCK, /* `width` is 1, 2 or 4 bits; see tesela__bit_block_fn */
-  TESELA__K_STREAM,    /* see tesela__stream_fn; width 0 */
+  TESELA__K_CONVERT,     /* `width` is a tesela__conversion; see tesela__convert_fn */
+  TESELA__K_BIT_BLOCK,   /* `width` is 1, 2 or 4 bits; see tesela__bit_block_fn */
+  TESELA__K_STREAM,      /* see tesela__stream_fn; width 0 */
+  TESELA__K_STREAM_ROWS, /* see tesela__stream_rows_fn; width 0 */
 } tesela__kernel_kind;
 
 /* How a block is moved: a line of 64 bytes of dst at a time, its bytes picked from stretches of src. These have up to 64 bytes, or as many as
@@ -194,6 +195,20 @@ typedef void tesela__bit_block_fn(unsigned char *dst, int64_t dst_pitch, const u
 
 /* Copy lines*64 bytes from src (any alignment) to dst (aligned to 64) with non-temporal stores. */
 typedef void tesela__stream_fn(unsigned char *dst, const unsigned char *src, int64_t lines);
+
+/* Copy rows of n bytes, row i from src + pitch*i to dst + dst_off[i*step]: whole lines of dst with non-temporal stores. Rows go on from call
+ * to call. Unless they begin here, the 64 bytes before each row in src come before it in dst, and the part of a line that the call before has
+ * left out is written with them. Unless they end here, the part of a line at the end of a row is left out, and the last 64 bytes up to its end
+ * are copied to keep[i]; then n is 64 or more. */
+typedef struct tesela__stream_rows {
+  unsigned char *dst;
+  const int64_t *dst_off;
+  const unsigned char *src;
+  int64_t step, pitch, count, n;
+  bool begins, ends;
+  unsigned char (*keep)[64]; /* not used if rows begin and end here */
+} tesela__stream_rows;
+typedef void tesela__stream_rows_fn(const tesela__stream_rows *rows);
 
 /* For the steps of kernels: inlined, so that literal arguments become constants. */
 #define TESELA__INLINE static inline __attribute__((always_inline))

@@ -18,6 +18,7 @@
 #define TESELA__TYPE_TESELA__K_CONVERT tesela__convert_fn
 #define TESELA__TYPE_TESELA__K_BIT_BLOCK tesela__bit_block_fn
 #define TESELA__TYPE_TESELA__K_STREAM tesela__stream_fn
+#define TESELA__TYPE_TESELA__K_STREAM_ROWS tesela__stream_rows_fn
 
 #define TESELA__KERNEL(fn, isa, kind, width, k, block) extern TESELA__TYPE_##kind fn;
 #define TESELA__CONVERTER(fn, isa, width) \

@@ -53,6 +53,27 @@ AVX2 void tesela__k_stream_avx2(unsigned char *dst, const unsigned char *src, in
   stream_lines_avx2(dst, src, lines);
 }
 
+AVX2 void tesela__k_stream_rows_avx2(const tesela__stream_rows *rows) {
+  for (int64_t i = 0; i < rows->count; i++) {
+    const unsigned char *from = rows->src + i * rows->pitch;
+    unsigned char *to = rows->dst + rows->dst_off[i * rows->step];
+    const int64_t phase = (int64_t)((uintptr_t)to % 64), end = phase + rows->n, whole = end / 64 * 64;
+    int64_t at = 0;
+    to -= phase;
+    from -= phase;
+    if (phase > 0 && rows->begins) {
+      at = tesela__min(64, end);
+      tesela__copy_short(to + phase, from + phase, (size_t)(at - phase));
+    }
+    if (whole > at) stream_lines_avx2(to + at, from + at, (whole - at) / 64);
+    at = tesela__max(at, whole);
+    if (rows->ends && at < end) tesela__copy_short(to + at, from + at, (size_t)(end - at));
+    if (rows->ends) continue;
+    store_avx2(rows->keep[i], load_avx2(from + end - 64));
+    store_avx2(rows->keep[i] + 32, load_avx2(from + end - 32));
+  }
+}
+
 static inline void stream_row_avx2(unsigned char *dst, const unsigned char *src, int64_t n) {
   int64_t head = tesela__min(n, (int64_t)(-(uintptr_t)dst & 63)), lines = (n - head) / 64;
   if (head) tesela__copy_short(dst, src, (size_t)head);

@@ -126,5 +126,23 @@ AVX512 void tesela__k_stream_avx512(unsigned char *dst, const unsigned char *src
   stream_ahead_avx512(dst, src, lines);
 }
 
+AVX512 void tesela__k_stream_rows_avx512(const tesela__stream_rows *rows) {
+  for (int64_t i = 0; i < rows->count; i++) {
+    const unsigned char *from = rows->src + i * rows->pitch;
+    unsigned char *to = rows->dst + rows->dst_off[i * rows->step];
+    const int64_t phase = (int64_t)((uintptr_t)to % 64), end = phase + rows->n, whole = end / 64 * 64;
+    int64_t at = 0;
+    to -= phase;
+    from -= phase;
+    if (phase > 0 && rows->begins) {
+      at = tesela__min(64, end);
+      copy_masked_avx512(to, from, low_bytes_avx512(at) >> phase << phase);
+    }
+    for (; at < whole; at += 64) _mm512_stream_si512((void *)(to + at), _mm512_loadu_si512(from + at));
+    if (rows->ends && at < end) copy_masked_avx512(to + at, from + at, low_bytes_avx512(end - at));
+    if (!rows->ends) _mm512_storeu_si512(rows->keep[i], _mm512_loadu_si512(from + end - 64));
+  }
+}
+
 #undef AVX512
 #endif

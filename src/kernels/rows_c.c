@@ -50,6 +50,17 @@ void tesela__k_stream_c(unsigned char *dst, const unsigned char *src, int64_t li
   memcpy(dst, src, (size_t)lines * 64);
 }
 
+void tesela__k_stream_rows_c(const tesela__stream_rows *rows) {
+  for (int64_t i = 0; i < rows->count; i++) {
+    const unsigned char *from = rows->src + i * rows->pitch;
+    unsigned char *to = rows->dst + rows->dst_off[i * rows->step];
+    const int64_t phase = (int64_t)((uintptr_t)to % 64), end = phase + rows->n;
+    const int64_t first = rows->begins ? phase : 0, last = rows->ends ? end : end / 64 * 64;
+    memcpy(to - phase + first, from - phase + first, (size_t)(last - first));
+    if (!rows->ends) memcpy(rows->keep[i], from + rows->n - 64, 64);
+  }
+}
+
 /* ---- k streams --------------------------------------------------------------------------------------------- */
 
 static inline void interleave_row_c(unsigned char *dst, const unsigned char *src, int64_t n, int64_t k,

@@ -179,11 +179,15 @@ static void set_stores(tesela__builder *b) {
   if (piece->convert_fn && plan->dst.bits < 8 && b->run.n % (8 / plan->dst.bits))
     piece->stage = false; /* rows share their last bytes with others */
   const tesela__level *inner = piece->n_levels ? &piece->level[piece->n_levels - 1] : NULL;
-  if (piece->stream && (piece->stage || piece->fill)) {
-    const tesela__kernel *kernel = tesela__kernel_for(b->job, TESELA__K_STREAM, 0, 0);
+  const tesela__kernel *kernel = NULL;
+  if (piece->stream && piece->fill) {
+    kernel = tesela__kernel_for(b->job, TESELA__K_STREAM, 0, 0);
     piece->stream_fn = (tesela__stream_fn *)kernel->fn;
-    piece->isa |= kernel->isa;
+  } else if (piece->stream && piece->stage) {
+    kernel = tesela__kernel_for(b->job, TESELA__K_STREAM_ROWS, 0, 0);
+    piece->stream_rows_fn = (tesela__stream_rows_fn *)kernel->fn;
   }
+  if (kernel) piece->isa |= kernel->isa;
   piece->repeats = repeats_src(b);
   piece->jumps = tesela__may_stream(b->job) && !piece->lines && !piece->stage && !piece->fill && dst_jumps(b);
   piece->carry = piece->stage && b->a.entries / piece->staged_a <= TESELA__CARRIED && inner &&

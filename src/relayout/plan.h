@@ -202,9 +202,10 @@ bool tesela__padding_boxes(const tesela_layout *dst, bool everything, bool *all,
 /* Call take for the box of the places after the last one that dst's digits reach, if there are any. */
 bool tesela__tail_box(const tesela_layout *dst, bool (*take)(void *data, tesela__box *box), void *data);
 
-/* Pitch of rows of `bytes` bytes in the staging buffer; a row may begin at any phase of a line. */
+/* Pitch of rows of `bytes` bytes in the staging buffer, with a line before each: an odd number of lines, so that rows do not meet in one set
+ * of the caches. */
 static inline int64_t tesela__stage_pitch(int64_t bytes) {
-  return (bytes + 3 * TESELA__LINE) / TESELA__LINE * TESELA__LINE;
+  return (tesela__ceil_div(bytes + TESELA__LINE, TESELA__LINE) | 1) * TESELA__LINE;
 }
 
 /* ---- pieces ----------------------------------------------------------------------------------------------- */
@@ -248,17 +249,18 @@ typedef struct tesela__piece {
   int64_t src, dst;         /* base offsets */
   int64_t n_tiles, bytes;   /* bytes: written, without tails */
   int64_t row;              /* of dst that are written together; 0: not known */
-  bool jumps; /* rows of dst are short and apart, so that those of the next tile are prefetched */
+  bool jumps;   /* rows of dst are short and apart, so that those of the next tile are prefetched */
   bool repeats; /* src is small and read again and again, so that only stores take time */
   tesela__rows rows;
   tesela__rows_fn *rows_fn;
   tesela__transpose_fn *transpose_fn;
   tesela__convert_fn *convert_fn;
-  tesela__rows_fn *convert_rows_fn;   /* the same for rows, or NULL */
-  tesela__stream_fn *stream_fn;       /* of staged rows */
-  int32_t src_bits, dst_bits;         /* of an element for convert_fn */
-  tesela__bit_block_fn *bit_block_fn; /* BITS */
-  int32_t group;                      /* BITS: elements per byte; else 1 */
+  tesela__rows_fn *convert_rows_fn;       /* the same for rows, or NULL */
+  tesela__stream_fn *stream_fn;           /* of fills */
+  tesela__stream_rows_fn *stream_rows_fn; /* of staged rows */
+  int32_t src_bits, dst_bits;             /* of an element for convert_fn */
+  tesela__bit_block_fn *bit_block_fn;     /* BITS */
+  int32_t group;                          /* BITS: elements per byte; else 1 */
   tesela__rows_fn *weave_fn;          /* BITS, few rows or columns: (de)interleaves packed rows; or NULL */
   bool weaves_out;                    /* true: interleaves into dst; false: deinterleaves src */
   const char *kernel;                 /* name of the main kernel */

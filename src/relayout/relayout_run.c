@@ -152,7 +152,7 @@ static void run_tiles(tesela__worker *w, plan_run *run, int64_t first, int64_t e
 }
 
 static void run_tiles_carrying(tesela__worker *w, plan_run *run, int64_t first, int64_t end) {
-  alignas(TESELA__LINE) unsigned char carry[TESELA__CARRIED * TESELA__LINE];
+  alignas(TESELA__LINE) unsigned char carry[TESELA__CARRIED][TESELA__LINE];
   w->carry = carry;
   run_tiles(w, run, first, end);
 }
@@ -184,8 +184,11 @@ static __attribute__((noinline)) void run_tiles_of_bits(tesela__worker *w, plan_
 static void run_inner(tesela__worker *outer, const tesela__piece *inner, unsigned char *dst,
                       const unsigned char *src) {
   plan_run run = {.plan = outer->plan, .dst = dst, .src = src};
-  tesela__worker w = {
-      .plan = outer->plan, .piece = inner, .prefetch = outer->prefetch, .pack = outer->carry, .inner = true};
+  tesela__worker w = {.plan = outer->plan,
+                      .piece = inner,
+                      .prefetch = outer->prefetch,
+                      .pack = outer->carry[0],
+                      .inner = true};
   run_tiles(&w, &run, 0, inner->n_tiles);
   outer->prefetch = w.prefetch;
 }

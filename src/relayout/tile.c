@@ -3,9 +3,9 @@
  * tile.c - run one tile: calls of the kernel over its entries, with a share of a later tile's prefetch at each call.
  *
  * A tile is stored in one of three ways: directly to dst; directly past the cache; or through the staging buffer. There
- * its dst rows (one for each entry of A, dense over B) are assembled at their phase in a cache line, and written as
- * whole lines. A line that the tile does not finish is carried to the next tile of the same rows; parts of lines are
- * written only at the start and the end of a row.
+ * its dst rows (one for each entry of A, dense over B) are assembled, and written as whole lines. A line that the tile
+ * does not finish is carried to the next tile of the same rows; parts of lines are written only at the start and the end
+ * of a row.
  */
 #include "relayout/tile.h"
 
@@ -269,51 +269,30 @@ static void blocks_direct(tesela__worker *w, const block_source *s, unsigned cha
 
 /* ---- staging ----------------------------------------------------------------------------------------------- */
 
-/* Write a row of n bytes to `dst`; in `row` it begins at the phase of dst in its line. With `carry`, the bytes before
- * it are from the last tile, and a line that this tile does not finish is copied to `carry`. Rows of full tiles have at
- * least a line, so they finish the line that the last tile began. */
-static void flush_row(const tesela__tile *tile, unsigned char *dst, unsigned char *row, int64_t n,
-                      unsigned char *carry, tesela__stream_fn *stream) {
-  int64_t phase = (int64_t)((uintptr_t)dst % TESELA__LINE), end = phase + n, first = 0;
-  int64_t whole = end / TESELA__LINE * TESELA__LINE;
-  unsigned char *line = dst - phase;
-  if (phase && (!carry || tile->begins)) {
-    first = tesela__min(TESELA__LINE, end);
-    memcpy(dst, row + phase, (size_t)(first - phase));
-  }
-  if (whole > first) stream(line + first, row + first, (whole - first) / TESELA__LINE);
-  first = tesela__max(first, whole);
-  if (end == first) return;
-  if (carry && !tile->ends)
-    memcpy(carry, row + first, TESELA__LINE);
-  else
-    memcpy(line + first, row + first, (size_t)(end - first));
-}
-
 /* Staged together: n entries of side A, from a on; each `row` of them is one row of dst. */
 typedef struct staged_rows {
   int64_t a, n, row, pitch;
 } staged_rows;
 
 static void stage_blocks(tesela__worker *w, const block_source *s, const staged_rows *r,
-                         const int64_t *phase_off) {
+                         const int64_t *stage_off) {
   int32_t block = w->piece->block;
   bool apart = are_apart(s);
   for (int64_t i = 0; i < r->n; i += block) {
     int32_t n = (int32_t)tesela__min(block, r->n - i);
     if (apart)
-      blocks_apart(w, s, r->a + i, n, w->stage, phase_off + i, false);
+      blocks_apart(w, s, r->a + i, n, w->stage, stage_off + i, false);
     else
-      blocks_along(w, s, r->a + i, n, w->stage, phase_off + i, false);
+      blocks_along(w, s, r->a + i, n, w->stage, stage_off + i, false);
   }
 }
 
 static void stage_rows(tesela__worker *w, const tesela__tile *tile, const staged_rows *r,
-                       const int64_t *phase_off) {
+                       const int64_t *stage_off) {
   tesela__rows rows = rows_of(w, tile, false);
   int64_t group = rows_at_a_time(w);
   for (int64_t i = 0; i < r->n; i++)
-    some_rows(w, &rows, w->stage + phase_off[i], tile->src + w->plan->table[w->piece->sa + r->a + i],
+    some_rows(w, &rows, w->stage + stage_off[i], tile->src + w->plan->table[w->piece->sa + r->a + i],
               tile->nb, group, NULL);
 }
 
@@ -327,20 +306,20 @@ static int64_t staged_bytes(const tesela__piece *piece, const tesela__tile *tile
 }
 
 /* Run a tile through the staging buffer; s is NULL for row kernels. If the entries of a staged row are `step` apart, all rows are staged at
- * once, and begin at the first `step` entries. */
+ * once, and begin at the first `step` entries. Before each row there is the line that was carried. */
 static void tile_staged(tesela__worker *w, const tesela__tile *tile, const block_source *s,
-                        unsigned char *carry) {
+                        unsigned char (*carry)[TESELA__LINE]) {
   const tesela__piece *piece = w->piece;
-  int64_t phase_off[TESELA__MAX_TILE];
+  int64_t stage_off[TESELA__MAX_TILE];
   const int64_t *da = s ? s->dst_off : &w->plan->table[piece->da];
   const int64_t na = s ? s->cols : tile->na, step = piece->staged_step;
+  const bool begins = !carry || tile->begins, ends = !carry || tile->ends;
   staged_rows r = {.row = step > 1 ? na / step : tesela__min(piece->staged_a, na)};
   int64_t bytes = staged_bytes(piece, tile, s, r.row);
   r.pitch = tesela__stage_pitch(bytes);
   int64_t most = s ? tesela__max(1, piece->block / r.row) : tesela__max(1, TESELA__LINE / r.row);
   most = step > 1 ? na : tesela__min(most, TESELA__STAGE / r.pitch) * r.row;
   for (r.a = 0; r.a < na; r.a += r.n) {
-    unsigned char *stage = w->stage, *carried = carry;
     r.n = tesela__min(most, na - r.a);
     if (r.n < r.row) { /* the last part of a loop */
       r.row = r.n;
@@ -348,21 +327,27 @@ static void tile_staged(tesela__worker *w, const tesela__tile *tile, const block
     } else {
       r.n -= step > 1 ? 0 : r.n % r.row;
     }
-    const int64_t end = step > 1 ? step : r.n, next = step > 1 ? 1 : r.row;
-    for (int64_t i = 0; i < end; i += next, stage += r.pitch, carried += carry ? TESELA__LINE : 0) {
-      const int64_t *row = da + r.a + i;
-      int64_t phase = (int64_t)((uintptr_t)(tile->dst + row[0]) % TESELA__LINE);
-      int64_t at = stage - w->stage + phase - row[0];
+    const int64_t rows = step > 1 ? step : r.n / r.row, next = step > 1 ? 1 : r.row;
+    for (int64_t i = 0; i < rows; i++) {
+      const int64_t at = i * next, *row = da + r.a + at, move = i * r.pitch + TESELA__LINE - row[0];
       if (step == 1) /* a loop of its own, which is fast */
-        for (int64_t k = 0; k < r.row; k++) phase_off[i + k] = at + row[k];
+        for (int64_t k = 0; k < r.row; k++) stage_off[at + k] = move + row[k];
       else
-        for (int64_t k = 0; k < r.row; k++) phase_off[i + k * step] = at + row[k * step];
-      if (carry && !tile->begins) memcpy(stage, carried, TESELA__LINE);
+        for (int64_t k = 0; k < r.row; k++) stage_off[at + k * step] = move + row[k * step];
+      if (!begins) memcpy(w->stage + i * r.pitch, carry[i], TESELA__LINE);
     }
-    s ? stage_blocks(w, s, &r, phase_off) : stage_rows(w, tile, &r, phase_off);
-    stage = w->stage;
-    for (int64_t i = 0; i < end; i += next, stage += r.pitch, carry += carry ? TESELA__LINE : 0)
-      flush_row(tile, tile->dst + da[r.a + i], stage, bytes, carry, piece->stream_fn);
+    s ? stage_blocks(w, s, &r, stage_off) : stage_rows(w, tile, &r, stage_off);
+    piece->stream_rows_fn(&(tesela__stream_rows){.dst = tile->dst,
+                                                 .dst_off = da + r.a,
+                                                 .src = w->stage + TESELA__LINE,
+                                                 .step = next,
+                                                 .pitch = r.pitch,
+                                                 .count = rows,
+                                                 .n = bytes,
+                                                 .begins = begins,
+                                                 .ends = ends,
+                                                 .keep = carry});
+    if (carry) carry += rows;
   }
 }
 
@@ -433,7 +418,7 @@ static void tile_packed(tesela__worker *w, const tesela__tile *tile) {
                       tile->na / m,
                       piece->dense_b / m,
                       false};
-    unsigned char *carry = piece->carry ? w->carry + j * full_a * TESELA__LINE : NULL;
+    unsigned char(*carry)[TESELA__LINE] = piece->carry ? w->carry + j * full_a : NULL;
     if (w->store == TESELA__STORE_STAGED)
       tile_staged(w, tile, &s, carry);
     else
@@ -448,7 +433,7 @@ static void tile_packed(tesela__worker *w, const tesela__tile *tile) {
 void tesela__tile_run(tesela__worker *w, const tesela__tile *tile) {
   const tesela__piece *piece = w->piece;
   const int64_t *table = w->plan->table;
-  unsigned char *carry = piece->carry ? w->carry : NULL;
+  unsigned char(*carry)[TESELA__LINE] = piece->carry ? w->carry : NULL;
   bool staged = w->store == TESELA__STORE_STAGED;
   if (piece->bits_tile) {
     tesela__bits_tile_run(w, tile);

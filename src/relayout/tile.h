@@ -58,8 +58,8 @@ struct tesela__worker {
   const tesela__piece *piece;
   tesela__store store;
   tesela__prefetch prefetch;
-  unsigned char *stage;   /* TESELA__STAGE bytes, line-aligned; NULL unless staged */
-  unsigned char *carry;   /* a line for each entry of side A */
+  unsigned char *stage;                 /* TESELA__STAGE bytes, line-aligned; NULL unless staged */
+  unsigned char (*carry)[TESELA__LINE]; /* the end of each staged row */
   unsigned char *pack;    /* TESELA__PACK bytes; NULL unless rows are packed before the transpose */
   tesela__slices *slices; /* of tiles of bits that are moved together; else NULL */
   bool inner;             /* runs the piece inside a tile, and prefetches for the piece around it */

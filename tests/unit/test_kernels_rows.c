@@ -295,6 +295,41 @@ static void try_stream(const tesela__kernel *kernel) {
   check_dst(kernel, what);
 }
 
+/* Rows in order of dst that begin and end with this call or not: what comes before them there is before them in src, too. */
+static void try_stream_rows(const tesela__kernel *kernel) {
+  enum { MOST = 12 };
+  const int64_t count = 1 + below(MOST), step = 1 + below(3);
+  const bool begins = below(2), ends = below(2);
+  const int64_t n = (ends ? 1 : 64) + below(500), pitch = 64 + n + below(200),
+                from = place(pitch * count) + 64;
+  static alignas(64) unsigned char keep[MOST][64];
+  int64_t off[3 * MOST], at = place(count * step * (n + 134));
+  char what[100];
+  reset_dst();
+  memset(keep, 0, sizeof keep);
+  for (int64_t i = 0; i < count * step; i++, at += n + 64 + below(70)) off[i] = at + 64;
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t to = off[i * step], phase = (int64_t)((uintptr_t)(dst_arena + to) % 64);
+    const int64_t first = begins ? 0 : -phase, last = ends ? n : n - (phase + n) % 64;
+    memcpy(want + to + first, src_arena + from + pitch * i + first, (size_t)(last - first));
+  }
+  ((tesela__stream_rows_fn *)kernel->fn)(&(tesela__stream_rows){.dst = dst_arena,
+                                                                .dst_off = off,
+                                                                .src = src_arena + from,
+                                                                .step = step,
+                                                                .pitch = pitch,
+                                                                .count = count,
+                                                                .n = n,
+                                                                .begins = begins,
+                                                                .ends = ends,
+                                                                .keep = keep});
+  tesela__fence();
+  for (int64_t i = 0; i < count && !ends; i++)
+    assert_memory_equal(keep[i], src_arena + from + pitch * i + n - 64, 64);
+  snprintf(what, sizeof what, "%" PRId64 " rows of %" PRId64 " bytes", count, n);
+  check_dst(kernel, what);
+}
+
 /* ---- tests -------------------------------------------------------------------------------------------------- */
 
 static void test_rows(void **unused) {
@@ -323,6 +358,7 @@ static void test_streams(void **unused) {
   fill_src();
   protect_src(true);
   try_kinds(TESELA__K_STREAM, TESELA__K_STREAM, try_stream, slow_run() ? TRIALS / 10 : TRIALS);
+  try_kinds(TESELA__K_STREAM_ROWS, TESELA__K_STREAM_ROWS, try_stream_rows, slow_run() ? TRIALS / 10 : TRIALS);
 }
 
 /* Without any instruction set there is a kernel for every question, and it is one of the C kernels. */
@@ -345,6 +381,7 @@ static void test_c_serves_everything(void **unused) {
       {TESELA__K_PERMUTE_BITS, {0, -1}, 0},
       {TESELA__K_BIT_BLOCK, {1, 2, 4, -1}, 0},
       {TESELA__K_STREAM, {0, -1}, 0},
+      {TESELA__K_STREAM_ROWS, {0, -1}, 0},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
     for (const int32_t *width = rows[i].widths; *width >= 0; width++)
