@@ -11,7 +11,12 @@
 #include "nt_copy.h"
 #include "timing.h"
 
-enum { RACE_MOST_THREADS = 64, RACE_TURN_NS = 1000 * 1000, RACE_LEAST_SPLIT = 4 << 20 };
+enum {
+  RACE_MOST_THREADS = 64,
+  RACE_TURN_NS = 1000 * 1000,
+  RACE_WARM_NS = 4 * RACE_TURN_NS,
+  RACE_LEAST_SPLIT = 4 << 20
+};
 
 void race_fail(const char *format, ...) {
   va_list args;
@@ -49,14 +54,19 @@ static double turn(const racer *r, int repeat) {
 
 void race(racer **racers, int n, int rounds) {
   int repeat[BENCH_MOST];
+  bool warms[BENCH_MOST];
   if (n > BENCH_MOST || rounds > RACE_MOST_ROUNDS || rounds < 1) race_fail("race: too many rounds or racers");
   for (int i = 0; i < n; i++) {
     double once = turn(racers[i], 1);
     if (once < RACE_TURN_NS) once = turn(racers[i], 8); /* what it costs once the data is near */
+    warms[i] = once < RACE_WARM_NS;
     repeat[i] = once < RACE_TURN_NS ? (int)(RACE_TURN_NS / (once + 1)) + 1 : 1;
   }
   for (int r = 0; r < rounds; r++)
-    for (int i = 0; i < n; i++) racers[i]->ns[r] = turn(racers[i], repeat[i]);
+    for (int i = 0; i < n; i++) {
+      if (warms[i]) turn(racers[i], 1);
+      racers[i]->ns[r] = turn(racers[i], repeat[i]);
+    }
 }
 
 double race_ns(const racer *a, int rounds) { return median_of(a->ns, rounds); }

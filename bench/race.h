@@ -29,7 +29,9 @@ typedef struct racer {
 } racer;
 
 /* Run all n in turn, `rounds` times (at most RACE_MOST_ROUNDS), after one run of each that is not timed. A run of
-   less than a millisecond is repeated within its turn, so that short ones find their data in the caches. */
+   less than a millisecond is repeated within its turn, so that short ones find their data in the caches; and before the turn of one of less
+   than 4 ms there is a run that is not timed, so that it finds there what it left itself, not what the racer before it did: after the
+   non-temporal copy dst is in no cache. */
 void race(racer **racers, int n, int rounds);
 
 /* From here on times are those of this thread on a processor, so that other work on the machine counts less. For contestants of one
