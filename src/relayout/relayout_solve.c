@@ -61,9 +61,12 @@ static bool split_window(const tesela_plan *plan, tesela__box *box, tesela__box 
   return false;
 }
 
-/* Find padding after rows of bits, which tiles in buffers write, too: rows and padding that are short against these. */
+/* Find padding after rows of bits, which tiles in buffers write, too: rows and padding that are short against these. Not where tiles of whole
+ * rows would have so few elements of src in a run that padding on its own costs less:
+ *
+ *   u1[160,2320,720]{0,1,2} to {1,2,0:T(8,128)}   rows of 5760 with 384 of padding would leave room for 10 of the 160 that are a run of src */
 static void find_bits_padding(tesela__job *job) {
-  enum { MOST = TESELA__BITS_ELEMENTS / 4 };
+  enum { MOST = TESELA__BITS_ELEMENTS / 4, APART = 4 * 8 * TESELA__LINE }; /* APART: lines of dst that are written twice */
   tesela__bits_fit fit;
   uint64_t loops;
   tesela__bits_fit_tile(&fit, job, TESELA__BITS_ELEMENTS);
@@ -71,8 +74,11 @@ static void find_bits_padding(tesela__job *job) {
   const int64_t row = tesela__bits_row(job->box, job->dst_bits, false, &loops) / job->dst_bits;
   const int64_t padding = tesela__padding_behind(job, loops, row * job->dst_bits) / job->dst_bits;
   if (padding == 0 || row + padding > MOST) return;
+  const float apart = tesela__bits_cost(job) + APART / (float)(row * job->dst_bits);
   job->row = row;
   job->padding = padding;
+  if (job->random || tesela__bits_cost(job) <= apart) return;
+  job->row = job->padding = 0;
 }
 
 /* Values of a loop after which both sides are at the same bit of a byte again. */
