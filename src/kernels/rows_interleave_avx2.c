@@ -188,6 +188,34 @@ AVX2 TESELA__INLINE void unweave_step_avx2(unsigned char *dst, const unsigned ch
 typedef void steps_avx2(unsigned char *dst, const unsigned char *src, int64_t pitch, int64_t from, int64_t to,
                         bool stream);
 
+/* Bytes `from` to `to` of each stream, up to 64, of a row of 32 and more, by way of a buffer: whole lines past the cache. Stores to lines that
+ * have just gone past it would wait for them. */
+AVX2 static void put_woven_part_avx2(steps_avx2 *weave, unsigned char *dst, const unsigned char *src,
+                                     int64_t pitch, int64_t from, int64_t to, int64_t bytes, int k) {
+  unsigned char woven[8 * 64];
+  const int64_t first = tesela__min(from, bytes - 32), n = tesela__max(to, first + 32) - first;
+  weave(woven, src + first, pitch, 0, n, false);
+  if (n % 32) weave(woven, src + first, pitch, n - 32, n, false);
+  const unsigned char *at = woven + k * (from - first), *end = at + k * (to - from);
+  for (dst += k * from; at < end;) {
+    const int64_t step = tesela__min(end - at, 64 - ((int64_t)(uintptr_t)dst & 63));
+    if (step == 64)
+      for (int i = 0; i < 64; i += 32) put_avx2(dst + i, _mm256_loadu_si256((const void *)(at + i)), true);
+    else
+      tesela__copy_short(dst, at, (size_t)step);
+    dst += step, at += step;
+  }
+}
+
+/* A row as in row_avx2 whose lines begin after `head` bytes. */
+AVX2 static void woven_row_avx2(steps_avx2 *weave, unsigned char *dst, const unsigned char *src,
+                                int64_t pitch, int64_t bytes, int64_t head, int k) {
+  const int64_t at = head + (bytes - head) / 64 * 64;
+  if (head) put_woven_part_avx2(weave, dst, src, pitch, 0, head, bytes, k);
+  weave(dst, src, pitch, head, at, true);
+  if (at < bytes) put_woven_part_avx2(weave, dst, src, pitch, at, bytes, bytes, k);
+}
+
 /* A row of `bytes` >= 32 per stream; whole lines begin after `head` bytes, never if `head` is negative. */
 static inline void row_avx2(steps_avx2 *steps, unsigned char *dst, const unsigned char *src, int64_t pitch,
                             int64_t bytes, int64_t head) {
@@ -202,27 +230,37 @@ static inline void row_avx2(steps_avx2 *steps, unsigned char *dst, const unsigne
   if ((bytes - at) % 32) steps(dst, src, pitch, bytes - 32, bytes, false);
 }
 
-#define KERNEL(name, steps, c_kernel, width, pitch, head)                                                   \
+#define KERNEL(name, row, c_kernel, width)                                                                  \
   void name(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off, const unsigned char *src, \
             const int64_t *src_off, int64_t count) {                                                        \
-    if (rows->n * (width) < 32) {                                                                           \
+    const int64_t bytes = rows->n * (width);                                                                \
+    if (bytes < 32) {                                                                                       \
       c_kernel(rows, dst, dst_off, src, src_off, count);                                                    \
       return;                                                                                               \
     }                                                                                                       \
-    for (int64_t i = 0; i < count; i++) {                                                                   \
-      unsigned char *to = dst + dst_off[i];                                                                 \
-      row_avx2(steps, to, src + src_off[i], rows->pitch, rows->n * (width), rows->stream ? (head) : -1);    \
-    }                                                                                                       \
+    for (int64_t i = 0; i < count; i++) row(rows, dst + dst_off[i], src + src_off[i], bytes);               \
   }
 
-#define KERNELS(width, k)                                                               \
-  STEPS(weave##width##_x##k##_avx2, weave_step_avx2, 32, width, k)                      \
-  STEPS(unweave##width##_x##k##_avx2, unweave_step_avx2, 64, width, k)                  \
-  KERNEL(tesela__k_interleave##width##_x##k##_avx2, weave##width##_x##k##_avx2,         \
-         tesela__k_interleave##width##_c, width, src_pitch, tesela__peel(to, width, k)) \
-  KERNEL(tesela__k_deinterleave##width##_x##k##_avx2, unweave##width##_x##k##_avx2,     \
-         tesela__k_deinterleave##width##_c, width, dst_pitch,                           \
-         rows->dst_pitch % 64 ? -1 : tesela__peel(to, width, 1))
+#define KERNELS(width, k)                                                                              \
+  STEPS(weave##width##_x##k##_avx2, weave_step_avx2, 32, width, k)                                     \
+  STEPS(unweave##width##_x##k##_avx2, unweave_step_avx2, 64, width, k)                                 \
+  static inline void woven##width##_x##k##_avx2(const tesela__rows *rows, unsigned char *dst,          \
+                                                const unsigned char *src, int64_t bytes) {             \
+    const int64_t head = rows->stream ? tesela__peel(dst, width, k) : -1;                              \
+    if (head >= 0 && head <= bytes)                                                                    \
+      woven_row_avx2(weave##width##_x##k##_avx2, dst, src, rows->src_pitch, bytes, head, k);           \
+    else                                                                                               \
+      row_avx2(weave##width##_x##k##_avx2, dst, src, rows->src_pitch, bytes, -1);                      \
+  }                                                                                                    \
+  static inline void unwoven##width##_x##k##_avx2(const tesela__rows *rows, unsigned char *dst,        \
+                                                  const unsigned char *src, int64_t bytes) {           \
+    const int64_t head = rows->stream && rows->dst_pitch % 64 == 0 ? tesela__peel(dst, width, 1) : -1; \
+    row_avx2(unweave##width##_x##k##_avx2, dst, src, rows->dst_pitch, bytes, head);                    \
+  }                                                                                                    \
+  KERNEL(tesela__k_interleave##width##_x##k##_avx2, woven##width##_x##k##_avx2,                        \
+         tesela__k_interleave##width##_c, width)                                                       \
+  KERNEL(tesela__k_deinterleave##width##_x##k##_avx2, unwoven##width##_x##k##_avx2,                    \
+         tesela__k_deinterleave##width##_c, width)
 #define WIDTHS(k) KERNELS(1, k) KERNELS(2, k) KERNELS(4, k) KERNELS(8, k)
 WIDTHS(2)
 WIDTHS(3)

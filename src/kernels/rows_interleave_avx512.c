@@ -151,18 +151,19 @@ APART load_run_avx512(__m512i *v, const unsigned char *src, int64_t bytes, int k
   for (int i = 0; i < k; i++, bytes -= 64)
     v[i] = bytes > 0 ? _mm512_maskz_loadu_epi8(mask_of_avx512(bytes), src + 64 * i) : _mm512_setzero_si512();
 }
-APART store_run_avx512(unsigned char *dst, const __m512i *v, int64_t bytes) {
-  for (int i = 0; bytes > 0; i++, bytes -= 64)
-    _mm512_mask_storeu_epi8(dst + 64 * i, mask_of_avx512(bytes), v[i]);
+APART store_run_avx512(unsigned char *dst, const __m512i *v, int64_t bytes, bool stream) {
+  for (; bytes >= 64; dst += 64, v++, bytes -= 64) put_avx512(dst, *v, stream);
+  if (bytes > 0) _mm512_mask_storeu_epi8(dst, mask_of_avx512(bytes), *v);
 }
 
-/* Interleave `bytes` < 64 of each stream. */
+/* Interleave `bytes` < 64 of each stream. `stream`: dst begins with a line. */
 VBMI TESELA__INLINE void weave_part_avx512(const weaver_avx512 *weaver, unsigned char *dst,
-                                           const unsigned char *src, int64_t pitch, int64_t bytes, int k) {
+                                           const unsigned char *src, int64_t pitch, int64_t bytes, int k,
+                                           bool stream) {
   __m512i v[8];
   load_streams_avx512(v, src, pitch, bytes, k);
   weave_avx512(weaver, v, k);
-  store_run_avx512(dst, v, bytes * k);
+  store_run_avx512(dst, v, bytes * k, stream);
 }
 
 VBMI TESELA__INLINE void unweave_part_avx512(const weaver_avx512 *weaver, unsigned char *dst, int64_t pitch,
@@ -180,7 +181,7 @@ VBMI TESELA__INLINE void weave_row_avx512(const weaver_avx512 *weaver, const tes
   int64_t at = rows->stream ? tesela__peel(dst, width, k) : -1;
   bool stream = at >= 0 && at <= bytes;
   if (!stream) at = 0;
-  if (at) weave_part_avx512(weaver, dst, src, pitch, at, k);
+  if (at) weave_part_avx512(weaver, dst, src, pitch, at, k, false);
   for (; at + 64 <= bytes; at += 64) {
     __m512i v[8];
     TESELA__UNROLL_GCC
@@ -189,7 +190,7 @@ VBMI TESELA__INLINE void weave_row_avx512(const weaver_avx512 *weaver, const tes
     TESELA__UNROLL_GCC
     for (int i = 0; i < k; i++) put_avx512(dst + k * at + 64 * i, v[i], stream);
   }
-  if (at < bytes) weave_part_avx512(weaver, dst + k * at, src + at, pitch, bytes - at, k);
+  if (at < bytes) weave_part_avx512(weaver, dst + k * at, src + at, pitch, bytes - at, k, stream);
 }
 
 VBMI TESELA__INLINE void unweave_row_avx512(const weaver_avx512 *weaver, const tesela__rows *rows,
