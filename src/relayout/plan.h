@@ -286,8 +286,9 @@ typedef struct tesela__piece {
  * bytes, one for each element; or in bits, if the tile is of blocks. */
 enum {
   TESELA__BITS_LOOPS = 20,
-  TESELA__BITS_ELEMENTS = 64 << 10,                    /* of a tile, most, if each is in a byte */
-  TESELA__BITS_BYTES = 128 << 10,                      /* of a tile of blocks, most */
+  TESELA__BITS_ELEMENTS = 64 << 10, /* of a tile, most, if each is in a byte */
+  TESELA__BITS_BYTES = 128 << 10,   /* of a tile of blocks, most */
+  TESELA__WOVEN_BITS = 1024,        /* of a tile of blocks that are woven, elements of a row */
   TESELA__BITS_STAGE = TESELA__BITS_BYTES + (8 << 10), /* bytes of each of the two buffers of such tiles */
 };
 typedef struct tesela__bits_loop {

@@ -66,7 +66,10 @@ static bool split_window(const tesela_plan *plan, tesela__box *box, tesela__box 
  *
  *   u1[160,2320,720]{0,1,2} to {1,2,0:T(8,128)}   rows of 5760 with 384 of padding would leave room for 10 of the 160 that are a run of src */
 static void find_bits_padding(tesela__job *job) {
-  enum { MOST = TESELA__BITS_ELEMENTS / 4, APART = 4 * 8 * TESELA__LINE }; /* APART: lines of dst that are written twice */
+  enum {
+    MOST = TESELA__BITS_ELEMENTS / 4,
+    APART = 4 * 8 * TESELA__LINE
+  }; /* APART: lines of dst that are written twice */
   tesela__bits_fit fit;
   uint64_t loops;
   tesela__bits_fit_tile(&fit, job, TESELA__BITS_ELEMENTS);
@@ -137,9 +140,7 @@ static int64_t most_of_column(const tesela__job *job, int64_t row) {
   return job->wd == 1 ? MOST_COLUMN / 2 : MOST_COLUMN;
 }
 
-/* Bytes of padding after dst rows of a transpose that consist of `row_loops`, if the next row follows them and the transpose will
- * write them; else 0. */
-static int64_t padding_of_column(const tesela__job *job, uint64_t row_loops, int64_t row) {
+int64_t tesela__padding_of_column(const tesela__job *job, uint64_t row_loops, int64_t row) {
   int64_t bytes = tesela__padding_behind(job, row_loops, row);
   if (!tesela__may_stream(job) && row + bytes > most_of_column(job, row)) return 0;
   for (int32_t i = 0; i < job->box->n_loops; i++)
@@ -151,7 +152,7 @@ static int64_t padding_of_column(const tesela__job *job, uint64_t row_loops, int
 static bool add_column(tesela__job *job) {
   tesela__box *box = job->box;
   if (job->bitwise || job->group > 1 || job->shared >= 0 || job->a < 0 || job->b >= 0) return false;
-  if (box->n_loops == TESELA__MAX_LOOPS || padding_of_column(job, 0, job->wd) == 0) return false;
+  if (box->n_loops == TESELA__MAX_LOOPS || tesela__padding_of_column(job, 0, job->wd) == 0) return false;
   memmove(box->loop + 1, box->loop, (size_t)box->n_loops++ * sizeof box->loop[0]);
   box->loop[0] = (tesela__loop){1, 0, job->wd};
   job->a++;
@@ -191,8 +192,7 @@ static void find_run_padding(tesela__job *job) {
 /* The same for blocks of bits, whose padding is packed rows. */
 static tesela_status take_tail_of_blocks(tesela__job *job, tesela_error *err) {
   const int64_t row = job->box->loop[job->b].n / job->group;
-  if (tesela__is_woven_bits(job) || row >= TESELA__LINE) return TESELA_OK;
-  if (padding_of_column(job, (uint64_t)1 << job->b, row) == 0) return TESELA_OK;
+  if (job->behind == 0 || row >= TESELA__LINE) return TESELA_OK;
   return tesela__take_padding(job, (uint64_t)1 << job->b, row, 1, TESELA__LINE, err);
 }
 
@@ -213,7 +213,7 @@ static tesela_status take_tail_of(tesela__job *job, tesela_solver solver, tesela
   if (job->group > 1) return solver == TESELA_SOLVER_BITS ? take_tail_of_blocks(job, err) : TESELA_OK;
   if (solver == TESELA_SOLVER_TRANSPOSE) {
     int64_t row = box->loop[job->b].n * job->wd;
-    if (padding_of_column(job, one << job->b, row) == 0) return TESELA_OK;
+    if (tesela__padding_of_column(job, one << job->b, row) == 0) return TESELA_OK;
     return tesela__take_padding(job, one << job->b, row, job->wd, most_of_column(job, row), err);
   }
   if (job->conversion) return TESELA_OK;
@@ -323,7 +323,7 @@ tesela_status tesela__add_piece(tesela_plan *plan, tesela__box *box, bool fill, 
   if (!job.bitwise && !tesela__permute_refuses(&job)) find_run_padding(&job);
   const bool column = add_column(&job);
   if (!job.bitwise && job.group == 1 && job.shared < 0 && job.b >= 0)
-    job.behind = padding_of_column(&job, (uint64_t)1 << job.b, box->loop[job.b].n * job.wd);
+    job.behind = tesela__padding_of_column(&job, (uint64_t)1 << job.b, box->loop[job.b].n * job.wd);
   if (job.bitwise) find_bits_padding(&job);
   tesela__verdict verdict[TESELA__N_SOLVERS] = {{0}};
   tesela_solver solver = tesela__choose_solver(&job, verdict);

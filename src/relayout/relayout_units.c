@@ -159,6 +159,7 @@ static void choose_blocks(tesela__job *job) {
   tesela__job tiles = *job;
   tesela__set_units_of_bits(job);
   if (job->group == 1) return;
+  job->behind = tesela__padding_of_column(job, UINT64_C(1) << job->b, job->box->loop[job->b].n / job->group);
   tiles.box = &bits;
   find_loops(&tiles);
   const float cost = tesela__bits_cost(job);

@@ -382,6 +382,14 @@ static void pack_rows(tesela__worker *w, const tesela__tile *tile) {
   }
 }
 
+/* The m rows of a group: offsets from src, those of padding `fill` bytes. */
+static const int64_t *rows_of_group(const tesela__piece *piece, const int64_t *off, int64_t fill,
+                                    int64_t *padded) {
+  if (!piece->padded) return off;
+  for (int32_t j = 0; j < piece->group; j++) padded[j] = off[j] == TESELA__PADDING ? fill : off[j];
+  return padded;
+}
+
 /* The m byte rows of each group g of packed rows are streams: byte c of stream j*groups + g has elements c*m + j.
  * Interleaved, they are dst; or they are src, deinterleaved. */
 static void tile_woven_bits(tesela__worker *w, const tesela__tile *tile) {
@@ -390,14 +398,17 @@ static void tile_woven_bits(tesela__worker *w, const tesela__tile *tile) {
   int64_t m = piece->group, pitch = piece->pack_pitch, k = piece->weaves_out ? tile->nb : tile->na,
           groups = k / m;
   int64_t bytes = (piece->weaves_out ? tile->na : tile->nb) / m, off[8];
+  unsigned char fill[TESELA__WOVEN_BITS / 2];
+  const int64_t to_fill = (int64_t)((uintptr_t)fill - (uintptr_t)tile->src);
+  if (piece->padded) memset(fill, w->plan->fill_pattern[0], (size_t)bytes);
   tesela__rows rows = {.n = bytes, .k = k, .src_pitch = pitch, .dst_pitch = pitch};
   if (!piece->weaves_out) piece->weave_fn(&rows, w->pack, &zero, tile->src, &zero, 1);
   for (int64_t g = 0; g < groups; g++) {
     for (int64_t j = 0; j < m; j++) off[j] = (j * groups + g) * pitch;
     const int64_t *da = &table[piece->da + g * m];
     if (piece->weaves_out)
-      piece->bit_block_fn(w->pack + g * pitch, groups * pitch, tile->src, &table[piece->sb + g * m], NULL,
-                          bytes);
+      piece->bit_block_fn(w->pack + g * pitch, groups * pitch, tile->src,
+                          rows_of_group(piece, &table[piece->sb + g * m], to_fill, off), NULL, bytes);
     else
       piece->bit_block_fn(tile->dst + da[0], da[1] - da[0], w->pack, off, NULL, bytes);
   }

@@ -54,24 +54,27 @@ static void set_most_packed(tesela__builder *b, int32_t m) {
   b->b.most = PACKED * m / (b->a.most * width);
 }
 
-/* Blocks of bits with few elements on one side, dense with the other, as (8,1) packs of nibbles: weave their bytes. */
-static bool weaves_bits(const tesela__job *job, bool out) {
+/* Blocks of bits with few elements on one side, dense with the other, as (8,1) packs of nibbles: weave their bytes. `padding`: bytes of it after
+ * each dst row, woven with the elements. */
+static bool weaves_bits(const tesela__job *job, bool out, int64_t padding) {
   enum { MOST_STREAMS = 8 };
   const tesela__loop *a = &job->box->loop[job->a], *b = &job->box->loop[job->b];
-  return out ? b->n <= MOST_STREAMS && a->ds * 8 == b->n * job->dst_bits
-             : a->n <= MOST_STREAMS && b->ss * 8 == a->n * job->dst_bits;
+  const int64_t n = b->n + padding * job->group;
+  return out ? n <= MOST_STREAMS && a->ds * 8 == n * job->dst_bits
+             : a->n <= MOST_STREAMS && b->ss * 8 == a->n * job->dst_bits && padding == 0;
 }
 
 bool tesela__is_woven_bits(const tesela__job *job) {
-  return weaves_bits(job, true) || weaves_bits(job, false);
+  return weaves_bits(job, true, job->behind) || weaves_bits(job, false, job->behind);
 }
 
 static bool start_woven_bits(tesela__builder *b) {
-  enum { WOVEN = 1024 };
   const tesela__job *job = b->job;
-  const tesela__loop a_loop = job->box->loop[job->a], b_loop = job->box->loop[job->b];
-  const bool out = weaves_bits(job, true);
-  if (!tesela__is_woven_bits(job)) return false;
+  const tesela__loop a_loop = job->box->loop[job->a];
+  tesela__loop b_loop = job->box->loop[job->b];
+  const bool out = weaves_bits(job, true, job->tail);
+  if (!out && !weaves_bits(job, false, job->tail)) return false;
+  b_loop.n += job->tail * job->group;
   int64_t k = out ? b_loop.n : a_loop.n;
   const tesela__kernel *kernel =
       tesela__kernel_for(job, out ? TESELA__K_INTERLEAVE : TESELA__K_DEINTERLEAVE, 1, k);
@@ -80,8 +83,8 @@ static bool start_woven_bits(tesela__builder *b) {
   b->piece->weaves_out = out;
   b->piece->isa |= kernel->isa;
   tesela__tile_side *cut = out ? &b->a : &b->b;
-  tesela__side_add(&b->a, a_loop, WOVEN, 64);
-  tesela__side_add(&b->b, b_loop, WOVEN, 64);
+  tesela__side_add(&b->a, a_loop, TESELA__WOVEN_BITS, 64);
+  tesela__side_add(&b->b, b_loop, TESELA__WOVEN_BITS, 64);
   b->used[job->a] = b->used[job->b] = true;
   b->piece->pack_pitch = cut->entries / job->group;
   return true;
