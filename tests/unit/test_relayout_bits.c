@@ -287,8 +287,53 @@ static void test_transposes(void **unused) {
   assert_true(used[TESELA_SOLVER_BITS] > 0);
 }
 
+/* A side without gaps. */
+static void pack(side *s) {
+  s->places = 1;
+  for (int32_t i = s->n - 1; i >= 0; i--) {
+    s->digit[i].stride = s->places;
+    s->places *= s->digit[i].extent;
+  }
+}
+
+/* Rows to tiles of two of three dims, whose last tiles are partial, or back: all of these for one value of the first dim may be one band of up to
+ * 60000 elements. */
+static bool draw_bands(copy_case *c) {
+  static const int64_t tiles[] = {4, 8, 16, 32};
+  const int64_t a = tiles[below(4)], b = tiles[below(4)];
+  const bool to_rows = below(2);
+  c->bits = 1 << below(3);
+  c->rank = 3;
+  c->fill = TESELA_FILL_ZERO;
+  c->shape[0] = 16 + below(5);
+  c->shape[1] = 20 + below(60);
+  c->shape[2] = 150 + below(600);
+  side rows = {3, {{0, 1, c->shape[0], 0}, {1, 1, c->shape[1], 0}, {2, 1, c->shape[2], 0}}, 0, 0};
+  side tiled = {5,
+                {{0, 1, c->shape[0], 0},
+                 {1, a, (c->shape[1] + a - 1) / a, 0},
+                 {2, b, (c->shape[2] + b - 1) / b, 0},
+                 {1, 1, a, 0},
+                 {2, 1, b, 0}},
+                0,
+                0};
+  pack(&rows);
+  pack(&tiled);
+  c->src = to_rows ? tiled : rows;
+  c->dst = to_rows ? rows : tiled;
+  return tiled.places < MOST_PLACES;
+}
+
+static void test_bands(void **unused) {
+  (void)unused;
+  used[TESELA_SOLVER_BITS] = 0;
+  run_cases(draw_bands, slow_run() ? 3 : 20);
+  assert_true(used[TESELA_SOLVER_BITS] > 0);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_transposes)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_transposes),
+                                     cmocka_unit_test(test_bands)};
   state = first_seed();
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

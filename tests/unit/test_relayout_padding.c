@@ -44,6 +44,8 @@ static const row rows[] = {
     {"rows of 13 in 16, transposed", 2, {13, 500}, "1 0(16)", "0 1"},
     {"rows of 3 in 5, transposed", 2, {3, 400}, "1 0(5)", "0 1"},
     {"two rows of tiles of 4 in 8", 3, {3, 2, 300}, "0 1/8 2/128 1/4 2 1", "0 1 2"},
+    {"four rows in packs of 8", 3, {3, 4, 300}, "0 1/8 2/128 2 1", "0 1 2"},
+    {"two rows in packs of 8, many columns", 2, {2, 2604}, "0/8 1/4 1 0", "0 1"},
     {"7 of 8, rows that begin at any bit", 3, {5, 71, 7}, "0 1/32 2/8 1 2", "0 1 2"},
     {"short rows in wide ones, the last tile short", 2, {70, 52}, "0/8 1/256 0 1", "0 1"},
     {"columns to tiles of 32 by 32", 3, {40, 37, 30}, "0 1/32 2/32 1 2", "1 2 0"},
@@ -60,7 +62,7 @@ static const row rows[] = {
     {"short rows of a transpose, in another order", 4, {6, 5, 7, 33}, "3 1 0 2", "0 1 2 3"},
 };
 
-static const int32_t widths[] = {8, 16, 32, 64, 128, 4, 1};
+static const int32_t widths[] = {8, 16, 32, 64, 128, 4, 2, 1};
 
 static bool make(const row *r, const int64_t *shape, int32_t bits, tesela_fill fill, pair *p) {
   *p = (pair){.fill = fill};
@@ -120,7 +122,8 @@ static void test_extents(void **state) {
       bench b;
       for (int d = 0; d < rows[i].rank; d++)
         shape[d] = 1 + (int64_t)(mixed(&random) % (uint64_t)rows[i].shape[d]);
-      assert_true(make(&rows[i], shape, widths[mixed(&random) % 7], TESELA_FILL_VALUE, &p));
+      assert_true(make(&rows[i], shape, widths[mixed(&random) % (sizeof widths / sizeof widths[0])],
+                       TESELA_FILL_VALUE, &p));
       if (!make_bench(&b, &p, mixed(&random))) continue;
       trial t;
       for (int n = 0; n < 4; n++) {
