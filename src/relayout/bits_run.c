@@ -249,8 +249,8 @@ static void run_together(tesela__worker *w, const tesela__together *tiles) {
   if (bits->kind_bytes) {
     int64_t row[8];
     for (int32_t i = 0; i < bits->kinds; i++) row[i] = i * bits->kind_bytes;
-    bits->bit_block(w->stage, bits->kind_bytes, w->pack, row, NULL, bits->kind_bytes);
-    out.from = w->stage;
+    bits->bit_block(to, bits->kind_bytes, from, row, NULL, bits->kind_bytes);
+    out.from = to;
   }
   share_prefetch(&w->prefetch, 1, runs_of(&bits->out) / 8);
   move_runs(&out, count, unit, tile->dst_bit);

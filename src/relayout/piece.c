@@ -298,10 +298,7 @@ static tesela_status set_bits_tile(tesela__builder *b, tesela_error *err) {
   piece->isa |= take->isa | put->isa;
   piece->bits_tile = b->job->plan->n_bits_tiles;
   const tesela__bits_bands *bands = b->job->bands;
-  if (fit->blocks)
-    passes.box[0] = inner;
-  else if (!bands)
-    tesela__bits_find_passes(b->job, &inner, &passes);
+  if (!bands) tesela__bits_find_passes(b->job, &inner, &passes);
   tile->of_bands = bands != NULL;
   tile->n_passes = bands ? bands->n : passes.n;
   for (int32_t i = 0; i < tile->n_passes && status == TESELA_OK; i++) {

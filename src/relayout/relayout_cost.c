@@ -146,7 +146,7 @@ static tesela__verdict transpose_verdict(const tesela__job *job) {
   double block = up_to_line(in) * up_to_line(out) / job->wd;
   tesela__verdict verdict =
       costs(job, way, block, in, out, tesela__part_of_line(in) * tesela__part_of_line(out));
-  if (job->plan->stream && way == TESELA__COST_TRANSPOSE)
+  if ((job->plan->stream || job->inner) && way == TESELA__COST_TRANSPOSE)
     verdict.cost += of_few_columns(in / job->wd, job->wd);
   return verdict;
 }
