@@ -158,6 +158,21 @@ int64_t tesela__padding_behind(const tesela__job *job, uint64_t row_loops, int64
   return find_padding(job, row_loops, row, &match) ? match.bytes : 0;
 }
 
+int64_t tesela__most_of_column(const tesela__job *job, int64_t row) {
+  enum { MOST_COLUMN = 512 };
+  if (!tesela__may_stream(job)) return tesela__ceil_div(row, TESELA__LINE) * TESELA__LINE;
+  if (job->conversion || job->apart) return 64 * job->wd;
+  return job->wd == 1 ? MOST_COLUMN / 2 : MOST_COLUMN;
+}
+
+int64_t tesela__padding_of_column(const tesela__job *job, uint64_t row_loops, int64_t row) {
+  int64_t bytes = tesela__padding_behind(job, row_loops, row);
+  if (!tesela__may_stream(job) && row + bytes > tesela__most_of_column(job, row)) return 0;
+  for (int32_t i = 0; i < job->box->n_loops; i++)
+    if (!(row_loops >> i & 1) && job->box->loop[i].ds == row + bytes) return bytes;
+  return 0;
+}
+
 /* Keep n values of loop i, from `first` on, of a box of padding. */
 static void keep_rest(tesela_plan *plan, const tesela__box *box, int32_t i, int64_t first, int64_t n) {
   if (n <= 0) return;

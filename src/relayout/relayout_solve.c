@@ -128,25 +128,7 @@ static bool is_empty_box(const tesela__box *box) {
 
 /* ---- padding that follows rows ----------------------------------------------------------------------------- */
 
-enum {
-  MOST_ROW = 32768,
-  MOST_COLUMN = 512
-}; /* bytes of a row with its padding; of a dst row of a transpose */
-
-/* Most bytes of a dst row of a transpose, `row` bytes long, with padding: in the cache those of its lines, as fills are fast there. */
-static int64_t most_of_column(const tesela__job *job, int64_t row) {
-  if (!tesela__may_stream(job)) return tesela__ceil_div(row, TESELA__LINE) * TESELA__LINE;
-  if (job->conversion || job->apart) return 64 * job->wd;
-  return job->wd == 1 ? MOST_COLUMN / 2 : MOST_COLUMN;
-}
-
-int64_t tesela__padding_of_column(const tesela__job *job, uint64_t row_loops, int64_t row) {
-  int64_t bytes = tesela__padding_behind(job, row_loops, row);
-  if (!tesela__may_stream(job) && row + bytes > most_of_column(job, row)) return 0;
-  for (int32_t i = 0; i < job->box->n_loops; i++)
-    if (!(row_loops >> i & 1) && job->box->loop[i].ds == row + bytes) return bytes;
-  return 0;
-}
+enum { MOST_ROW = 32768 }; /* bytes of a row with its padding */
 
 /* Where dst has padding after single elements: a loop of one of these, as the dst side of a transpose. False: it is of no use. */
 static bool add_column(tesela__job *job) {
@@ -214,7 +196,7 @@ static tesela_status take_tail_of(tesela__job *job, tesela_solver solver, tesela
   if (solver == TESELA_SOLVER_TRANSPOSE) {
     int64_t row = box->loop[job->b].n * job->wd;
     if (tesela__padding_of_column(job, one << job->b, row) == 0) return TESELA_OK;
-    return tesela__take_padding(job, one << job->b, row, job->wd, most_of_column(job, row), err);
+    return tesela__take_padding(job, one << job->b, row, job->wd, tesela__most_of_column(job, row), err);
   }
   if (job->conversion) return TESELA_OK;
   if (solver == TESELA_SOLVER_PERMUTE)
