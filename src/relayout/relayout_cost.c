@@ -129,6 +129,13 @@ static float of_few_columns(double columns, int32_t width) {
   return columns < few ? (float)(0.8 * (few / columns - 1)) : 0;
 }
 
+/* What tiles of a few elements cost that are converted or mixed, for their own work. */
+static float of_small_tile(const tesela__job *job) {
+  enum { SMALL = 256, OWN = 512 }; /* bytes; those that are moved in the time of that work */
+  const double bytes = (double)(job->box->loop[job->a].n * job->box->loop[job->b].n) * job->wd;
+  return bytes < SMALL ? (float)(OWN / bytes) : 0;
+}
+
 static tesela__verdict transpose_verdict(const tesela__job *job) {
   const char *why = not_two_sides(job);
   if (why) return refuses(why);
@@ -148,6 +155,7 @@ static tesela__verdict transpose_verdict(const tesela__job *job) {
       costs(job, way, block, in, out, tesela__part_of_line(in) * tesela__part_of_line(out));
   if ((job->plan->stream || job->inner) && way == TESELA__COST_TRANSPOSE)
     verdict.cost += of_few_columns(in / job->wd, job->wd);
+  if (way == TESELA__COST_TRANSPOSE_CONVERTED) verdict.cost += of_small_tile(job);
   return verdict;
 }
 
