@@ -326,6 +326,7 @@ static bool is_near(const tesela__job *job, int64_t near, int64_t far) {
 }
 
 static tesela__verdict strided_verdict(const tesela__job *job) {
+  enum { SHORT_RUNS = 1 }; /* without AVX-512, which the weights are from */
   if (job->conversion != job->plan->conversion) return refuses("elements form blocks of 4 to 16 bytes");
   if (!job->bitwise && (job->group > 1 || job->ws == 0 || job->wd == 0))
     return refuses("elements share bytes, and whole bytes can be moved");
@@ -345,6 +346,9 @@ static tesela__verdict strided_verdict(const tesela__job *job) {
   }
   tesela__verdict verdict = costs(job, way, (double)(run.n * job->wd), stretch(job, -1, -1, true),
                                   stretch(job, -1, -1, false), special);
+  if (way == TESELA__COST_STRIDED && job->plan->stream && run.n * job->wd < least &&
+      !(job->plan->isa & TESELA__CPU_AVX512))
+    verdict.cost += SHORT_RUNS;
   if (job->padding > 0) verdict.cost += padding_apart(job);
   return verdict;
 }
