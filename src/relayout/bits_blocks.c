@@ -4,7 +4,7 @@
  *
  * Rows are the run of src, one for each element of the run of dst; both are padded to whole bytes. Of elements below a byte, m = 8 bits /
  * width of an element, m rows at a time become m rows whose bytes are those of dst, on the way to the first buffer. So only bytes are left
- * to be moved to the second buffer, as a box of bytes that any solver may move:
+ * to be moved to the second buffer, as a box of bytes that any solver may move, in one pass or two (bits_passes.c):
  *
  *   1 bit, rows of 512, 40 of them      the first buffer has rows g of kind j: bits 8*g to 8*g + 7 of the columns 8*c + j, as byte c
  *   bytes of the second one             column 8*c + j begins at byte 5 * (8*c + j), where row g of kind j has byte g

@@ -91,7 +91,8 @@ int64_t tesela__padding_behind(const tesela__job *job, uint64_t row_loops, int64
 
 /* Most bytes of a dst row of a transpose, `row` bytes long, with padding: in the cache those of its lines, as fills are fast there. */
 int64_t tesela__most_of_column(const tesela__job *job, int64_t row);
-/* Bytes of padding directly after dst rows of a transpose that consist of `row_loops`, if the next row follows them and the transpose will write them; else 0. */
+/* Bytes of padding directly after dst rows of a transpose that consist of `row_loops`, if the next row follows them and the transpose will
+ * write them; else 0. */
 int64_t tesela__padding_of_column(const tesela__job *job, uint64_t row_loops, int64_t row);
 
 /* Take that padding from the boxes that are kept, and add its bytes to job->tail: multiples of `unit`, and so that rows have up to
