@@ -282,7 +282,7 @@ tesela_status trial_find_ways(tesela_request *q, bool all, trial *t) {
 }
 
 /* A way that does not work is an answer, a lack of memory and a stop are errors. A solver that does not apply with this fill is left out: some
- * move padding with the elements, which nobody writes if it is left as it is. */
+ * apply only where they write padding with the elements. */
 static tesela_status run_way(tesela_request *q, trial *t, trial_way *way, const tesela_plan_options *filled) {
   tesela_plan_options options = way->options;
   tesela_plan *plan = NULL;
