@@ -9,7 +9,8 @@
  *   1 bit, rows of 512, 40 of them      the first buffer has rows g of kind j: bits 8*g to 8*g + 7 of the columns 8*c + j, as byte c
  *   bytes of the second one             column 8*c + j begins at byte 5 * (8*c + j), where row g of kind j has byte g
  *
- * Where the run of src is short, rows are moved as they are, and become kinds at last: rows 8*g + k are byte g of row k of the second buffer.
+ * Where the run of src is short, rows are moved as they are, and become kinds at last: rows 8*g + k are byte g of row k of what the passes
+ * leave, and go to the other buffer.
  *
  * The second buffer has all loops in the order of dst, where the loops of the run of src can be divided into kinds and bytes; so the runs
  * that go to dst may be longer than its run.
