@@ -63,6 +63,23 @@ static bool is_in_strided_run(const tesela__builder *b, int32_t i) {
   return b->piece->solver == TESELA_SOLVER_STRIDED && !b->used[i] && step_rank(loop->ss, loop->ds) < line;
 }
 
+/* From the levels of A and B, the last ones, to the opposite order, in which tiles go along rows of src; if what they then carry of rows of
+ * dst that end within a line has room. */
+static void go_along_src(tesela__builder *b) {
+  tesela__piece *piece = b->piece;
+  const int32_t last = piece->n_levels - 1;
+  if (last < 1 || !tesela__goes_along_src(b->job)) return;
+  tesela__level *a = &piece->level[last - 1], *of_b = &piece->level[last];
+  if (a->kind != TESELA__TILE_A || of_b->kind != TESELA__TILE_B) return;
+  int64_t bits = 0;
+  for (int32_t i = 0; i < piece->n_levels; i++) bits |= piece->level[i].ds;
+  for (int32_t i = 0; i < b->a.n; i++) bits |= b->a.loop[i].ds;
+  if (bits % TESELA__LINE != 0 && a->n * b->a.entries > TESELA__CARRIED_FAR) return;
+  const tesela__level swap = *a;
+  *a = *of_b;
+  *of_b = swap;
+}
+
 void tesela__add_levels(tesela__builder *b) {
   tesela__piece *piece = b->piece;
   const tesela__box *box = b->job->box;
@@ -75,6 +92,7 @@ void tesela__add_levels(tesela__builder *b) {
   if (parts) set_level_bits(piece, TESELA__TILE_A, b->a.entries, src_bits, 0);
   if (b->b.n) add_tile_level(piece, &b->b.loop[b->b.n - 1], b->b.chunk, b->b.entries, TESELA__TILE_B);
   if (parts && b->job->group > 1) set_level_bits(piece, TESELA__TILE_B, b->b.entries, 0, dst_bits);
+  if (b->run.n == 0 && next < 0) go_along_src(b);
   if (b->run.n) {
     tesela__loop run = {b->run.n, piece->run_src, piece->run_dst};
     add_tile_level(piece, &run, b->chunk, b->chunk, TESELA__TILE_RUN);

@@ -151,6 +151,24 @@ static bool repeats_src(const tesela__builder *b) {
   return reach <= job->plan->info.l2_bytes / 2 && reach < b->piece->bytes / TIMES;
 }
 
+/* Find the level that continues staged rows of `row` bytes: the innermost one, or the one outside the level of side A. */
+static void set_carry(tesela__builder *b, int64_t row) {
+  tesela__piece *piece = b->piece;
+  const int64_t rows = b->a.entries / piece->staged_a;
+  const int32_t last = piece->n_levels - 1;
+  piece->carry_level = -1;
+  piece->carry_step = 1;
+  if (!piece->stage || rows > TESELA__CARRIED || last < 0) return;
+  const tesela__level *l = &piece->level[last];
+  if (l->kind == TESELA__TILE_B || l->kind == TESELA__TILE_RUN || (piece->group == 1 && l->ds == row)) {
+    piece->carry_level = last;
+  } else if (l->kind == TESELA__TILE_A && last > 0 && l[-1].kind == TESELA__TILE_B &&
+             l->n * rows <= TESELA__CARRIED_FAR) {
+    piece->carry_level = last - 1;
+    piece->carry_step = l->n;
+  }
+}
+
 static void set_stores(tesela__builder *b) {
   tesela__piece *piece = b->piece;
   const tesela_plan *plan = b->job->plan;
@@ -178,7 +196,6 @@ static void set_stores(tesela__builder *b) {
       tesela__stage_pitch(row) * (blocks && piece->staged_a == 1 ? piece->block : 1) <= TESELA__STAGE;
   if (piece->convert_fn && plan->dst.bits < 8 && b->run.n % (8 / plan->dst.bits))
     piece->stage = false; /* rows share their last bytes with others */
-  const tesela__level *inner = piece->n_levels ? &piece->level[piece->n_levels - 1] : NULL;
   const tesela__kernel *kernel = NULL;
   if (piece->stream && piece->fill) {
     kernel = tesela__kernel_for(b->job, TESELA__K_STREAM, 0, 0);
@@ -190,9 +207,8 @@ static void set_stores(tesela__builder *b) {
   if (kernel) piece->isa |= kernel->isa;
   piece->repeats = repeats_src(b);
   piece->jumps = tesela__may_stream(b->job) && !piece->lines && !piece->stage && !piece->fill && dst_jumps(b);
-  piece->carry = piece->stage && b->a.entries / piece->staged_a <= TESELA__CARRIED && inner &&
-                 (inner->kind == TESELA__TILE_B || inner->kind == TESELA__TILE_RUN ||
-                  (piece->group == 1 && inner->ds == row));
+  piece->fine = b->fine && piece->stage && !tesela__rows_meet(b);
+  set_carry(b, row);
 }
 
 /* Make the tables of the transpose of packed rows: pack_src[j][g] is row g of kind j, pack_dst[j][c] its dst rows. */

@@ -38,13 +38,14 @@
 #include "layout/layout.h"
 
 enum {
-  TESELA__LINE = 64,        /* bytes of a cache line */
-  TESELA__MAX_LOOPS = 48,   /* of one box, after refinement */
-  TESELA__MAX_PIECES = 512, /* of one plan; with more, the gather copies */
-  TESELA__MAX_TILE = 1024,  /* entries of a tile on each side */
-  TESELA__STAGE = 72 << 10, /* bytes of the buffer of tile.c in which rows of dst are staged */
-  TESELA__PACK = 40 << 10,  /* and of that in which rows are packed */
-  TESELA__CARRIED = 512,    /* lines that a tile begins and the next one ends, most */
+  TESELA__LINE = 64,          /* bytes of a cache line */
+  TESELA__MAX_LOOPS = 48,     /* of one box, after refinement */
+  TESELA__MAX_PIECES = 512,   /* of one plan; with more, the gather copies */
+  TESELA__MAX_TILE = 1024,    /* entries of a tile on each side */
+  TESELA__STAGE = 72 << 10,   /* bytes of the buffer of tile.c in which rows of dst are staged */
+  TESELA__PACK = 40 << 10,    /* and of that in which rows are packed */
+  TESELA__CARRIED = 512,      /* lines that a tile begins and the next one ends, most */
+  TESELA__CARRIED_FAR = 4096, /* those of all tiles up to the one that ends them, most */
 };
 
 #define TESELA__PADDING INT64_MIN /* in a table of src offsets: no src, the fill value */
@@ -234,7 +235,10 @@ typedef struct tesela__piece {
   bool lines;   /* all writes start and end at lines if the base does; contiguous converted rows need only
                    start at one */
   bool stage;   /* the dst rows of a tile are dense: it can go through the staging buffer */
-  bool carry; /* the innermost level continues staged rows: an unfinished line is carried to the next tile */
+  bool fine;    /* calls of the kernel have few rows, with prefetches evenly between them; always staged */
+  /* The level that continues staged rows, or -1: an unfinished line is carried to its next tile, which is `carry_step` tiles later. */
+  int32_t carry_level;
+  int64_t carry_step;
   int32_t staged_a;    /* entries of A whose dst rows together are one staged row; divides na */
   int32_t staged_step; /* entries from one of these to the next; more than 1: so many staged rows */
   int32_t

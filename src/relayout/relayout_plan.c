@@ -53,6 +53,7 @@ static int64_t stack_for(const tesela_plan *plan) {
   enum {
     CARRIED = TESELA__CARRIED * TESELA__LINE,
     STAGED = TESELA__STAGE + TESELA__PACK + CARRIED,
+    CARRIED_FAR = STAGED - CARRIED + TESELA__CARRIED_FAR * TESELA__LINE,
     OF_BITS = 2 * TESELA__BITS_STAGE + CARRIED
   };
   if (plan->irregular && plan->stretches.n_groups > 0)
@@ -63,7 +64,7 @@ static int64_t stack_for(const tesela_plan *plan) {
     if (piece->bits_tile)
       bytes = tesela__max(bytes, OF_BITS);
     else if (piece->pack_pitch || (piece->stream && piece->stage))
-      bytes = tesela__max(bytes, STAGED);
+      bytes = tesela__max(bytes, piece->carry_step > 1 && plan->window == 0 ? CARRIED_FAR : STAGED);
   }
   return bytes + (plan->window > 0 ? TESELA__WINDOW_MOST + 2 * TESELA__LINE : 0);
 }

@@ -2,8 +2,8 @@
 /*
  * relayout_run.c - run all pieces of a plan, in chunks on threads.
  *
- * A chunk is a range of tiles of every piece, the fills first. Tiles are counted in the order of the levels, so a range
- * is contiguous in dst except for its edges. A second odometer runs some tiles ahead of the work, for the
+ * A chunk is a range of tiles of every piece, the fills first. Tiles are counted in the order of the levels, so a range is
+ * contiguous in dst except for its edges, or in src if they go along that. A second odometer runs some tiles ahead of the work, for the
  * prefetch.
  */
 
@@ -68,12 +68,13 @@ static tesela__store store_of(const tesela__piece *piece, const unsigned char *d
   if (piece->bits_tile || piece->fill) return TESELA__STORE_STREAM;
   bool converts = piece->convert_fn && !piece->transpose_fn;
   bool whole = !piece->transpose_fn || piece->block * piece->width % TESELA__LINE == 0;
-  if (whole && piece->lines && aligned) return TESELA__STORE_STREAM;
+  const bool lines = piece->lines && aligned;
+  if (whole && lines && !piece->fine) return TESELA__STORE_STREAM;
   const bool is_long = piece->entry_dst >= LONG && !(piece->repeats && piece->stage);
   if (!converts && !piece->transpose_fn && !piece->n_lines && !piece->tail && is_long)
     return TESELA__STORE_STREAM;
   /* Staged alone, a row writes two lines in part: u8 rows of 160 of 174 bytes, from 6 to 14 GB/s through the cache. */
-  const bool alone = !piece->carry && piece->row < SHORT;
+  const bool alone = piece->carry_level < 0 && piece->row < SHORT && !lines;
   return piece->stage && !alone ? TESELA__STORE_STAGED : TESELA__STORE_CACHED;
 }
 
@@ -98,6 +99,16 @@ static void set_tile(tesela__tile *tile, const tile_odometer *o, const plan_run 
   }
 }
 
+/* What is carried to and from tile t, of those from `first` to end - 1. */
+static void set_carry(const tesela__worker *w, tesela__tile *tile, const tile_odometer *o, int64_t t,
+                      int64_t first, int64_t end) {
+  const tesela__piece *piece = o->piece;
+  const int64_t step = piece->carry_step, at = o->at[piece->carry_level];
+  tile->carry = w->carry + t % step * (piece->na / piece->staged_a);
+  tile->begins = t - first < step || at == 0;
+  tile->ends = end - t <= step || at == piece->level[piece->carry_level].n - 1;
+}
+
 /* Lines to prefetch at each call of a kernel, enough for all stretches of a tile. */
 static int32_t prefetch_share(const tesela__piece *piece) {
   int64_t lines = (int64_t)piece->n_prefetch * piece->prefetch_lines;
@@ -115,7 +126,6 @@ static bool should_stop(plan_run *run) { return atomic_load_explicit(&run->stopp
 
 static void run_tiles(tesela__worker *w, plan_run *run, int64_t first, int64_t end) {
   const tesela__piece *piece = w->piece;
-  const tesela__level *inner = piece->n_levels ? &piece->level[piece->n_levels - 1] : NULL;
   bool prefetches = piece->n_prefetch > 0;
   int32_t share = prefetches ? prefetch_share(piece) : 0;
   tile_odometer o, ahead; /* of the work, of the prefetch */
@@ -128,8 +138,7 @@ static void run_tiles(tesela__worker *w, plan_run *run, int64_t first, int64_t e
   for (int64_t t = first; t < end; t++) {
     tesela__tile tile;
     set_tile(&tile, &o, run);
-    tile.begins = t == first || (inner && o.at[piece->n_levels - 1] == 0);
-    tile.ends = t == end - 1 || (inner && o.at[piece->n_levels - 1] == inner->n - 1);
+    if (piece->carry_level >= 0) set_carry(w, &tile, &o, t, first, end);
     if (t < end - 1) next_tile(&o);
     if ((piece->bits_tile || (piece->bit_block_fn && piece->stream) || (piece->jumps && !run->cached)) &&
         t < end - 1) {
@@ -151,19 +160,31 @@ static void run_tiles(tesela__worker *w, plan_run *run, int64_t first, int64_t e
   if (w->slices) tesela__bits_tiles_end(w);
 }
 
-static void run_tiles_carrying(tesela__worker *w, plan_run *run, int64_t first, int64_t end) {
+/* run_tiles with room for what is carried; separate functions, here and below, so that other plans need less stack. */
+static __attribute__((noinline)) void run_tiles_carrying(tesela__worker *w, plan_run *run, int64_t first,
+                                                         int64_t end) {
   alignas(TESELA__LINE) unsigned char carry[TESELA__CARRIED][TESELA__LINE];
   w->carry = carry;
   run_tiles(w, run, first, end);
 }
 
-/* run_tiles with the buffers of staging and packing; a separate function, so that other plans need less stack. */
+static __attribute__((noinline)) void run_tiles_carrying_far(tesela__worker *w, plan_run *run, int64_t first,
+                                                             int64_t end) {
+  alignas(TESELA__LINE) unsigned char carry[TESELA__CARRIED_FAR][TESELA__LINE];
+  w->carry = carry;
+  run_tiles(w, run, first, end);
+}
+
+/* The same with the buffers of staging and packing. */
 static __attribute__((noinline)) void run_tiles_buffered(tesela__worker *w, plan_run *run, int64_t first,
                                                          int64_t end) {
   alignas(TESELA__LINE) unsigned char stage[TESELA__STAGE], pack[TESELA__PACK];
   w->stage = stage;
   w->pack = pack;
-  run_tiles_carrying(w, run, first, end);
+  if (w->store == TESELA__STORE_STAGED && w->piece->carry_step > 1)
+    run_tiles_carrying_far(w, run, first, end);
+  else
+    run_tiles_carrying(w, run, first, end);
 }
 
 /* The same for tiles of bits. */

@@ -254,6 +254,7 @@ typedef struct tesela__builder {
   tesela__tile_target target;
   tesela__tile_side a, b;
   tesela__bits_fit bits; /* of a piece with bits_tile */
+  bool fine;             /* of a transpose: calls of the kernel should have few rows */
 } tesela__builder;
 
 /* Set the levels and the number of tiles of a piece whose tile is chosen. levels.c */
@@ -344,6 +345,8 @@ bool tesela__is_woven_bits(const tesela__job *job);
 void tesela__fit_tile(tesela__builder *b, tesela_solver solver);
 /* Choose kernel and blocks of a transpose, the start of its tile. transpose_fit.c */
 void tesela__start_transpose(tesela__builder *b);
+/* Do its tiles go along rows of src, and not along rows of dst? */
+bool tesela__goes_along_src(const tesela__job *job);
 /* Set the kernel of the job's conversion. relayout_fit.c */
 void tesela__start_convert(tesela__builder *b);
 /* One of the `most` smallest sizes for each side, by chance. relayout_fit.c */

@@ -429,7 +429,7 @@ static void tile_packed(tesela__worker *w, const tesela__tile *tile) {
                       tile->na / m,
                       piece->dense_b / m,
                       false};
-    unsigned char(*carry)[TESELA__LINE] = piece->carry ? w->carry + j * full_a : NULL;
+    unsigned char(*carry)[TESELA__LINE] = tile->carry ? tile->carry + j * full_a : NULL;
     if (w->store == TESELA__STORE_STAGED)
       tile_staged(w, tile, &s, carry);
     else
@@ -444,7 +444,6 @@ static void tile_packed(tesela__worker *w, const tesela__tile *tile) {
 void tesela__tile_run(tesela__worker *w, const tesela__tile *tile) {
   const tesela__piece *piece = w->piece;
   const int64_t *table = w->plan->table;
-  unsigned char(*carry)[TESELA__LINE] = piece->carry ? w->carry : NULL;
   bool staged = w->store == TESELA__STORE_STAGED;
   if (piece->bits_tile) {
     tesela__bits_tile_run(w, tile);
@@ -461,9 +460,9 @@ void tesela__tile_run(tesela__worker *w, const tesela__tile *tile) {
   } else if (piece->transpose_fn) {
     block_source s = {tile->src, &table[piece->sb], &table[piece->da], tile->nb,
                       tile->na,  piece->dense_b,    piece->padded};
-    staged ? tile_staged(w, tile, &s, carry) : blocks_direct(w, &s, tile->dst);
+    staged ? tile_staged(w, tile, &s, tile->carry) : blocks_direct(w, &s, tile->dst);
   } else {
-    staged ? tile_staged(w, tile, NULL, carry) : tile_rows(w, tile);
+    staged ? tile_staged(w, tile, NULL, tile->carry) : tile_rows(w, tile);
   }
   while (!w->inner && w->prefetch.at_row < w->prefetch.n_rows) tesela__prefetch_some(&w->prefetch);
 }

@@ -33,7 +33,9 @@ typedef struct tesela__tile {
   unsigned char *
       next_dst; /* of tiles and blocks of bits: where the next tile begins, if it is to be prefetched; or NULL */
   const unsigned char *next_src;
-  bool begins, ends; /* of carried pieces: nothing is carried in; nothing is carried out */
+  /* The end of each staged row, for the next tile of these rows, or NULL; nothing is carried in; nothing is carried out. */
+  unsigned char (*carry)[TESELA__LINE];
+  bool begins, ends;
 } tesela__tile;
 
 /* Tiles of bits that are moved together: the first one, and the bits from there to each. */
@@ -59,7 +61,7 @@ struct tesela__worker {
   tesela__store store;
   tesela__prefetch prefetch;
   unsigned char *stage;                 /* TESELA__STAGE bytes, line-aligned; NULL unless staged */
-  unsigned char (*carry)[TESELA__LINE]; /* the end of each staged row */
+  unsigned char (*carry)[TESELA__LINE]; /* the end of each staged row of the tiles of a carry_step */
   unsigned char *pack;    /* TESELA__PACK bytes; NULL unless rows are packed before the transpose */
   tesela__slices *slices; /* of tiles of bits that are moved together; else NULL */
   bool inner;             /* runs the piece inside a tile, and prefetches for the piece around it */
@@ -87,7 +89,7 @@ void tesela__fill_row(unsigned char *dst, int64_t n, const unsigned char *patter
 /* Rows of a transpose at each call of its kernel, if there is something to prefetch between them. */
 static inline int32_t tesela__rows_of_call(const tesela__piece *piece) {
   enum { LEAST = 16 };
-  return piece->block < LEAST ? LEAST : piece->block;
+  return piece->fine || piece->block < LEAST ? LEAST : piece->block;
 }
 
 /* Elements of one long row that are converted at a time: 4 KiB on the wider side. */

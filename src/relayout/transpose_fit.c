@@ -11,11 +11,35 @@
 
 static bool has_small_l2(const tesela__job *job) { return job->plan->info.l2_bytes <= 512 << 10; }
 
-/* Are rows of both sides long, of elements of 4 bytes and more, and do stores go past the cache? */
-static bool is_long_transpose(const tesela__job *job) {
-  enum { IN = 256, OUT = 1024, WIDE = 4 };
-  return job->plan->stream && job->wd >= WIDE && job->box->loop[job->a].n * job->wd >= IN &&
-         job->box->loop[job->b].n * job->wd >= OUT;
+/* Are rows of both sides longer than tiles are? */
+static bool has_long_rows(const tesela__job *job) {
+  enum { IN = 256, OUT = 1024 };
+  return job->box->loop[job->a].n * job->wd >= IN && job->box->loop[job->b].n * job->wd >= OUT;
+}
+
+static bool only_copies(const tesela__job *job) {
+  return job->group == 1 && !job->conversion && !job->apart && !job->inner && job->plan->reach == 0;
+}
+
+/* Where L2 is small, src is read faster in the order of its rows, though dst is then written here and there (Zen 3: `u16 [2048,6992]` from
+ * 6.2 to 10 GB/s, by that and by is_fine). Wider elements gain from that only where rows meet in few sets of the caches. */
+bool tesela__goes_along_src(const tesela__job *job) {
+  enum { PAGE = 4096 };
+  if (job->a < 0 || job->b < 0 || !only_copies(job)) return false;
+  if (job->random) return tesela__random(job->random) % 2;
+  return job->plan->stream && has_small_l2(job) && has_long_rows(job) &&
+         (job->wd <= 2 || job->box->loop[job->b].ss % PAGE == 0);
+}
+
+/* Do calls of few rows pay for a tile of elements of up to 2 bytes, since prefetches then are not in bursts? Not where it writes whole lines
+ * of dst directly, unless rows of src or dst meet in few sets of the caches. */
+static bool is_fine(const tesela__job *job) {
+  enum { PAGE = 4096 };
+  if (job->wd > 2 || !only_copies(job)) return false;
+  if (job->random) return tesela__random(job->random) % 2;
+  const int64_t in = job->box->loop[job->b].ss, out = job->box->loop[job->a].ds;
+  return job->plan->stream && has_small_l2(job) &&
+         (out % TESELA__LINE != 0 || in % PAGE == 0 || out % (PAGE / 2) == 0);
 }
 
 /* For a transpose. Bytes have many short columns, elements of 8 bytes and more few: both sides take more. So they do where rows end within a
@@ -23,7 +47,7 @@ static bool is_long_transpose(const tesela__job *job) {
  * set of L2 evict each other: few of them, each for longer. Where L2 is small, a line of each of many rows that are far apart is faster, if these
  * are in different sets of L1 (Zen 3: `u8 [1539,28171]` from 2.5 to 4.0 GB/s, `u16 [20734,1275]` from 4.2 to 6.5); elements of 4 bytes and more take
  * longer stretches of src there (`f32 [16384,512]` from 5.5 to 8.5). */
-static tesela__tile_target target_of_blocks(const tesela__job *job) {
+static tesela__tile_target target_of_blocks(const tesela__job *job, bool fine) {
   enum { PAGE = 4096, APART = 512, FAR = 1024, ROWS = 256 };
   const tesela__tuning *tuning = &job->plan->tuning;
   const int64_t pitch = job->box->loop[job->b].ss;
@@ -31,9 +55,12 @@ static tesela__tile_target target_of_blocks(const tesela__job *job) {
   const bool wide = job->wd >= 8 || (job->wd > 1 && !lines);
   tesela__tile_target target = {job->wd == 1 || wide ? 512 : 256, wide ? 512 : 256, 0};
   const bool small_l2 = has_small_l2(job);
-  if (small_l2 && is_long_transpose(job)) target = (tesela__tile_target){1024, 256, 0};
+  if (small_l2 && job->plan->stream && job->wd >= 4 && has_long_rows(job))
+    target = (tesela__tile_target){1024, 256, 0};
   bool copied = job->plan->stream && job->wd <= 2 && job->group == 1 && !job->conversion && !job->apart;
-  if (copied && pitch % PAGE == 0)
+  if (fine && has_long_rows(job))
+    target = (tesela__tile_target){pitch % PAGE == 0 ? 256 : 128, 512, 0};
+  else if (copied && pitch % PAGE == 0)
     target.in = 512; /* see rows_meet */
   else if (pitch % tesela__l2_set(job->plan) == 0)
     target = (tesela__tile_target){1024, 128, 0};
@@ -145,7 +172,8 @@ void tesela__start_transpose(tesela__builder *b) {
     piece->rows.dst_pitch = job->wd;
   }
   int64_t src_width = job->conversion ? job->src_bits : 8 * (int64_t)job->ws;
-  b->target = target_of_blocks(job);
+  b->fine = is_fine(job);
+  b->target = target_of_blocks(job, b->fine);
   int64_t na = b->target.in * 8 / src_width, nb = b->target.out / job->wd, multiple = 64 / job->wd;
   if (m > 1 || job->conversion || job->apart) set_most_packed(b, m);
   if (m > 1) na = b->a.most, nb = b->b.most, multiple = 64;

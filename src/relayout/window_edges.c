@@ -146,7 +146,8 @@ int64_t tesela__window_element_edge(const tesela_plan *plan, const tesela__windo
 
 /* Lines that a piece writes in part or through the cache, about. */
 static int64_t lines_by_cache(const tesela__piece *piece) {
-  if (piece->bits_tile || piece->bit_block_fn || piece->lines || piece->carry || piece->row == 0) return 0;
+  if (piece->bits_tile || piece->bit_block_fn || piece->lines || piece->carry_level >= 0 || piece->row == 0)
+    return 0;
   if (!piece->stream) return piece->bytes / TESELA__LINE;
   return 2 * (piece->bytes / piece->row);
 }
