@@ -22,13 +22,16 @@ static bool only_copies(const tesela__job *job) {
 }
 
 /* Where L2 is small, src is read faster in the order of its rows, though dst is then written here and there (Zen 3: `u16 [2048,6992]` from
- * 6.2 to 10 GB/s, by that and by is_fine). Wider elements gain from that only where rows meet in few sets of the caches. */
+ * 6.2 to 10 GB/s, by that and by is_fine). What rows of dst that end within a line carry must have room. */
+static bool along_src_pays(const tesela__job *job) {
+  const tesela__loop *a = &job->box->loop[job->a];
+  return job->plan->stream && only_copies(job) && has_small_l2(job) && has_long_rows(job) &&
+         (a->ds % TESELA__LINE == 0 || a->n <= TESELA__CARRIED_FAR);
+}
+
 bool tesela__goes_along_src(const tesela__job *job) {
-  enum { PAGE = 4096 };
-  if (job->a < 0 || job->b < 0 || !only_copies(job)) return false;
-  if (job->random) return tesela__random(job->random) % 2;
-  return job->plan->stream && has_small_l2(job) && has_long_rows(job) &&
-         (job->wd <= 2 || job->box->loop[job->b].ss % PAGE == 0);
+  if (job->a < 0 || job->b < 0) return false;
+  return job->random && only_copies(job) ? tesela__random(job->random) % 2 : along_src_pays(job);
 }
 
 /* Do calls of few rows pay for a tile of elements of up to 2 bytes, since prefetches then are not in bursts? Not where it writes whole lines
@@ -42,31 +45,41 @@ static bool is_fine(const tesela__job *job) {
          (out % TESELA__LINE != 0 || in % PAGE == 0 || out % (PAGE / 2) == 0);
 }
 
+/* The target where L2 is small, if it is another than `target`. Lines of many rows that are far apart and not in the same sets of L1 are faster than
+ * longer stretches of few (Zen 3: `u8 [1539,28171]` from 2.5 to 4.0 GB/s, `u16 [20734,1275]` from 4.2 to 6.5), and are along src, where
+ * rows of dst end within a line, also for wider elements (`f32 [7341,1393]` from 4.7 to 6.9); others take longer stretches of src (`f32
+ * [16384,512]` from 5.5 to 8.5). */
+static tesela__tile_target target_of_small_l2(const tesela__job *job, bool fine, tesela__tile_target target) {
+  enum { PAGE = 4096, APART = 512, FAR = 1024, ROWS = 256 };
+  const int64_t pitch = job->box->loop[job->b].ss, in_page = pitch % PAGE;
+  const bool is_long = has_long_rows(job), lines = job->box->loop[job->a].ds % TESELA__LINE == 0;
+  if (fine && is_long) return (tesela__tile_target){in_page == 0 ? 256 : 128, 512, 0};
+  if ((job->wd == 4 || job->wd == 8) && !lines && along_src_pays(job))
+    return (tesela__tile_target){128, 1024, 0};
+  if (pitch % tesela__l2_set(job->plan) == 0) return target;
+  if (job->wd >= 4 && is_long) return (tesela__tile_target){1024, 256, 0};
+  if (job->wd <= 2 && only_copies(job) && job->box->loop[job->b].n >= ROWS && pitch >= FAR &&
+      in_page >= APART && in_page <= PAGE - APART)
+    return (tesela__tile_target){TESELA__LINE, ROWS * job->wd, 0};
+  return target;
+}
+
 /* For a transpose. Bytes have many short columns, elements of 8 bytes and more few: both sides take more. So they do where rows end within a
  * line, which each tile reads or keeps again: `f32 [8253,7936]` from 23.7 to 29 GB/s. Src rows that all meet in one
- * set of L2 evict each other: few of them, each for longer. Where L2 is small, a line of each of many rows that are far apart is faster, if these
- * are in different sets of L1 (Zen 3: `u8 [1539,28171]` from 2.5 to 4.0 GB/s, `u16 [20734,1275]` from 4.2 to 6.5); elements of 4 bytes and more take
- * longer stretches of src there (`f32 [16384,512]` from 5.5 to 8.5). */
+ * set of L2 evict each other: few of them, each for longer. */
 static tesela__tile_target target_of_blocks(const tesela__job *job, bool fine) {
-  enum { PAGE = 4096, APART = 512, FAR = 1024, ROWS = 256 };
+  enum { PAGE = 4096 };
   const tesela__tuning *tuning = &job->plan->tuning;
   const int64_t pitch = job->box->loop[job->b].ss;
   const bool lines = (pitch | job->box->loop[job->a].ds) % TESELA__LINE == 0;
   const bool wide = job->wd >= 8 || (job->wd > 1 && !lines);
   tesela__tile_target target = {job->wd == 1 || wide ? 512 : 256, wide ? 512 : 256, 0};
-  const bool small_l2 = has_small_l2(job);
-  if (small_l2 && job->plan->stream && job->wd >= 4 && has_long_rows(job))
-    target = (tesela__tile_target){1024, 256, 0};
   bool copied = job->plan->stream && job->wd <= 2 && job->group == 1 && !job->conversion && !job->apart;
-  if (fine && has_long_rows(job))
-    target = (tesela__tile_target){pitch % PAGE == 0 ? 256 : 128, 512, 0};
-  else if (copied && pitch % PAGE == 0)
+  if (copied && pitch % PAGE == 0)
     target.in = 512; /* see rows_meet */
   else if (pitch % tesela__l2_set(job->plan) == 0)
     target = (tesela__tile_target){1024, 128, 0};
-  else if (copied && small_l2 && job->box->loop[job->b].n >= ROWS && pitch >= FAR && pitch % PAGE >= APART &&
-           pitch % PAGE <= PAGE - APART)
-    target = (tesela__tile_target){TESELA__LINE, ROWS * job->wd, 0};
+  if (has_small_l2(job) && job->plan->stream) target = target_of_small_l2(job, fine, target);
   if (tuning->in) target = (tesela__tile_target){tuning->in, tuning->out, 0};
   if (job->inner) target = (tesela__tile_target){1024, 1024, 0};
   if (job->random) target = tesela__random_target(job->random, job->wd == 1 ? 3 : 5);
