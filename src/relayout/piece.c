@@ -78,11 +78,12 @@ static int64_t set_staged_apart(tesela__builder *b) {
   return 0;
 }
 
-/* Rows that follow each other by the first loops of A, but have no room together: stage as many values of the last of these loops as have.
- * Returns the bytes of them; 0: no two have. */
+/* Rows that follow each other by the first loops of A, but have no room together: stage as many values of the last of these loops as have,
+ * parts of equal size if other loops follow. Returns the bytes of them; 0: no two have. */
 static int64_t set_staged_part(tesela__builder *b, int32_t loops) {
   const int64_t row = loops > 0 ? tesela__dense_bytes(b, 0, loops - 1) : 0;
-  const int64_t n = row > 0 ? (TESELA__STAGE - tesela__stage_pitch(0)) / row : 0;
+  int64_t n = row > 0 ? (TESELA__STAGE - tesela__stage_pitch(0)) / row : 0;
+  while (loops < b->a.n && n > 1 && b->a.loop[loops - 1].n % n != 0) n--;
   if (n < 2 || b->a.loop[loops - 1].ds != row) return 0;
   b->piece->staged_a = (int32_t)(n * entries_of(&b->a, 0, loops - 1));
   return n * row;
