@@ -48,19 +48,21 @@ static bool is_fine(const tesela__job *job) {
 /* The target where L2 is small, if it is another than `target`. Lines of many rows that are far apart and not in the same sets of L1 are faster than
  * longer stretches of few (Zen 3: `u8 [1539,28171]` from 2.5 to 4.0 GB/s, `u16 [20734,1275]` from 4.2 to 6.5), and are along src, where
  * rows of dst end within a line, also for wider elements (`f32 [7341,1393]` from 4.7 to 6.9); others take longer stretches of src (`f32
- * [16384,512]` from 5.5 to 8.5). */
+ * [16384,512]` from 5.5 to 8.5). Short rows of dst follow each other for longer (`u8 [32,8,2,128,16,2,128]` to 4 2 6 1 3 5 0 from 3.1 to 5.6). */
 static tesela__tile_target target_of_small_l2(const tesela__job *job, bool fine, tesela__tile_target target) {
-  enum { PAGE = 4096, APART = 512, FAR = 1024, ROWS = 256 };
-  const int64_t pitch = job->box->loop[job->b].ss, in_page = pitch % PAGE;
-  const bool is_long = has_long_rows(job), lines = job->box->loop[job->a].ds % TESELA__LINE == 0;
-  if (fine && is_long) return (tesela__tile_target){in_page == 0 ? 256 : 128, 512, 0};
-  if ((job->wd == 4 || job->wd == 8) && !lines && along_src_pays(job))
+  enum { PAGE = 4096, APART = 512, FAR = 1024, ROWS = 256, OUT = 512 };
+  const tesela__loop *a = &job->box->loop[job->a], *b = &job->box->loop[job->b];
+  const int64_t in_page = b->ss % PAGE;
+  const bool is_long = has_long_rows(job);
+  if (fine && is_long) return (tesela__tile_target){in_page == 0 ? 256 : 128, OUT, 0};
+  if ((job->wd == 4 || job->wd == 8) && a->ds % TESELA__LINE != 0 && along_src_pays(job))
     return (tesela__tile_target){128, 1024, 0};
-  if (pitch % tesela__l2_set(job->plan) == 0) return target;
+  if (b->ss % tesela__l2_set(job->plan) == 0 && is_long) return target;
   if (job->wd >= 4 && is_long) return (tesela__tile_target){1024, 256, 0};
-  if (job->wd <= 2 && only_copies(job) && job->box->loop[job->b].n >= ROWS && pitch >= FAR &&
-      in_page >= APART && in_page <= PAGE - APART)
+  if (job->wd > 2 || !only_copies(job)) return target;
+  if (b->n >= ROWS && b->ss >= FAR && in_page >= APART && in_page <= PAGE - APART)
     return (tesela__tile_target){TESELA__LINE, ROWS * job->wd, 0};
+  if (!is_long && a->n * job->wd >= TESELA__LINE) target.out = OUT;
   return target;
 }
 
