@@ -147,7 +147,7 @@ static bool take_padding_of_bands(tesela__bits_bands *bands, tesela_plan *plan) 
 
 bool tesela__bits_bands_find(tesela__bits_bands *bands, tesela_plan *plan, const tesela__problem *problem,
                              uint64_t *random) {
-  enum { CHEAP = 2, DEAR = 8, MOST = TESELA__BITS_ELEMENTS, SMALL = MOST / 8, GAPS = 2 };
+  enum { CHEAP = 2, DEAR = 8, MOST = TESELA__BITS_ELEMENTS, SMALL = MOST / 8, GAPS = 3 };
   const int32_t bits = plan->dst.bits;
   found_boxes found;
   const tesela__box *main = NULL;
