@@ -100,8 +100,8 @@ static void set_tile(tesela__tile *tile, const tile_odometer *o, const plan_run 
 }
 
 /* What is carried to and from tile t, of those from `first` to end - 1. */
-static void set_carry(const tesela__worker *w, tesela__tile *tile, const tile_odometer *o, int64_t t,
-                      int64_t first, int64_t end) {
+static void set_carried(const tesela__worker *w, tesela__tile *tile, const tile_odometer *o, int64_t t,
+                        int64_t first, int64_t end) {
   const tesela__piece *piece = o->piece;
   const int64_t step = piece->carry_step, at = o->at[piece->carry_level];
   tile->carry = w->carry + t % step * (piece->na / piece->staged_a);
@@ -138,7 +138,7 @@ static void run_tiles(tesela__worker *w, plan_run *run, int64_t first, int64_t e
   for (int64_t t = first; t < end; t++) {
     tesela__tile tile;
     set_tile(&tile, &o, run);
-    if (piece->carry_level >= 0) set_carry(w, &tile, &o, t, first, end);
+    if (piece->carry_level >= 0) set_carried(w, &tile, &o, t, first, end);
     if (t < end - 1) next_tile(&o);
     if ((piece->bits_tile || (piece->bit_block_fn && piece->stream) || (piece->jumps && !run->cached)) &&
         t < end - 1) {

@@ -77,7 +77,8 @@ static void run_pair(const pair *p, uint64_t *state) {
   for (int k = 0; k < 3; k++) {
     trial t;
     draw_trial(state, &t);
-    t.options.shuffle = t.options.memory_bytes = 0;
+    t.options.shuffle = 0;
+    t.options.memory_bytes = 0;
     if (k == 0) t.options.solver = TESELA_SOLVER_ANY, t.options.isa = TESELA_ISA_BEST;
     if (k == 0) t.options.threads = 1;
     if (run_bench(&b, &t, NULL, reason)) continue;
@@ -91,7 +92,7 @@ static void run_pair(const pair *p, uint64_t *state) {
 static void test_long_pairs(void **state) {
   (void)state;
   uint64_t random = first_seed() + 4242;
-  for (int i = 0; i < (slow_run() ? 1 : 8); i++) {
+  for (int i = 0; i < (slow_run() ? 1 : 6); i++) {
     pair p;
     draw_long_pair(&random, &p);
     run_pair(&p, &random);
