@@ -157,11 +157,13 @@ static void complete_side(tesela__builder *b, tesela__tile_side *s, int64_t most
   if (s->dense) s->dense_entries = entries;
 }
 
-/* Rows of dst that are not much longer than wanted follow each other if they are whole; not where rows of src meet in one set of L2. */
+/* Rows of dst that are not much longer than wanted follow each other if they are whole; not where rows of src meet in one set of L2, or, if the
+ * tile reads many of them, in few sets of the caches. */
 static void complete_rows(tesela__builder *b) {
   enum { LITTLE = 4, PAGE = 4096 };
-  if (b->fine && b->b.loop[0].ss % (PAGE / 2) == 0) return;
-  if (b->b.n == 0 || b->b.loop[0].ss % tesela__l2_set(b->job->plan) == 0) return;
+  const int64_t pitch = b->b.loop[0].ss;
+  if (b->b.n == 0 || pitch % tesela__l2_set(b->job->plan) == 0 || (b->fine && pitch % (PAGE / 2) == 0))
+    return;
   complete_side(b, &b->b, LITTLE * b->target.out / b->job->wd);
 }
 
