@@ -107,9 +107,9 @@ static void put_piece(tesela__sink *sink, const tesela_plan *plan, const tesela_
                piece->n_tiles == 1 ? " " : "s");
   put_runs(sink, plan, piece);
   if (piece->stream)
-    tesela__puts(sink, piece->lines   ? ", streamed lines"
-                       : piece->stage ? ", streamed through a buffer"
-                                      : ", streamed");
+    tesela__puts(sink, piece->lines && !piece->fine ? ", streamed lines"
+                       : piece->stage               ? ", streamed through a buffer"
+                                                    : ", streamed");
   if (piece->kernel) put_kernel(sink, piece->kernel);
   tesela__putc(sink, '\n');
 }
