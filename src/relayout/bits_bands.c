@@ -147,7 +147,7 @@ static bool take_padding_of_bands(tesela__bits_bands *bands, tesela_plan *plan) 
 
 bool tesela__bits_bands_find(tesela__bits_bands *bands, tesela_plan *plan, const tesela__problem *problem,
                              uint64_t *random) {
-  enum { CHEAP = 2, DEAR = 8, MOST = TESELA__BITS_ELEMENTS, SMALL = MOST / 8, GAPS = 3 };
+  enum { CHEAP = 2, DEAR = 8, MOST = TESELA__BITS_ELEMENTS, SMALL = MOST / 8, GAPS = 3, LONG_GAPS = 2 };
   const int32_t bits = plan->dst.bits;
   found_boxes found;
   const tesela__box *main = NULL;
@@ -168,7 +168,7 @@ bool tesela__bits_bands_find(tesela__bits_bands *bands, tesela_plan *plan, const
     if (l->ds == l->ss || l->ss > GAPS * l->ds || longer / bits > MOST || l->n < (random ? 2 : LEAST_BANDS))
       continue;
     /* Long bands of which more than half is padding are few in a tile, and their boxes have long runs. */
-    if (!random && longer / bits > SMALL && longer > GAPS * shorter) continue;
+    if (!random && longer / bits > SMALL && longer > LONG_GAPS * shorter) continue;
     if (!find_bands_of(bands, &found, main, i, bits)) continue;
     /* Boxes between the elements of others would bring each of their lines once more, however few elements they have. */
     if (cost < DEAR && bands->n == 1) continue;
