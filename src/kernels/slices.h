@@ -82,38 +82,40 @@ TESELA__INLINE bool tesela__to_memory(tesela__sliced_to *to, unsigned char *dst,
 
 /* With slice_isa(bytes, rows, from, width), a step of `step` bytes of each row from byte number `from` on. Whole steps of one run are made
  * from memory, others from the buffer. */
-#define TESELA__SLICE(symbol, isa, target, width, step)                                         \
-  target void symbol(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,      \
-                     const unsigned char *src, const int64_t *src_off, int64_t count) {         \
-    enum { M = 8 / (width), SOME = TESELA__SLICED * M };                                        \
-    const int64_t k = rows->k;                                                                  \
-    unsigned char row[M * TESELA__SLICED] = {0}, last[TESELA__SLICE_STEP];                      \
-    tesela__sliced_rows at;                                                                     \
-    tesela__sliced_from from;                                                                   \
-    for (int64_t i = 0, runs; i < count; i += runs) {                                           \
-      runs = tesela__runs_together(dst_off, i, count, rows->n, k, SOME);                        \
-      for (int64_t e = 0; e < rows->n; e += SOME) {                                             \
-        int64_t n = tesela__min(SOME, rows->n - e), c = 0, first = e;                           \
-        unsigned char *out = dst + dst_off[i] + e;                                              \
-        tesela__from_buffer(&from, row, M);                                                     \
-        if (runs == 1) {                                                                        \
-          tesela__place_slices(&at, src_off + i * k, 1, k, e, n, width);                        \
-          tesela__from_memory(&from, src, at.memory, k);                                        \
-          for (; (c + (step)) * M <= n; c += (step)) slice_##isa(out + c * M, &from, c, width); \
-          if (c * M == n) continue;                                                             \
-          tesela__from_buffer(&from, row, M);                                                   \
-          out += c * M, first += c * M, n -= c * M, c = 0;                                      \
-        }                                                                                       \
-        const int64_t all = runs * n;                                                           \
-        const tesela__rows part = {.n = n * (width), .k = 1};                                   \
-        tesela__place_slices(&at, src_off + i * k, runs, k, first, n, width);                   \
-        tesela__k_copy_bits_##isa(&part, row, at.buffer, src, at.memory, runs *k);              \
-        for (; (c + (step)) * M <= all; c += (step)) slice_##isa(out + c * M, &from, c, width); \
-        if (c * M == all) continue;                                                             \
-        slice_##isa(last, &from, c, width);                                                     \
-        memcpy(out + c * M, last, (size_t)(all - c * M));                                       \
-      }                                                                                         \
-    }                                                                                           \
+#define TESELA__SLICE(symbol, isa, target, width, step)                                              \
+  target void symbol(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,           \
+                     const unsigned char *src, const int64_t *src_off, int64_t count) {              \
+    enum { M = 8 / (width), SOME = TESELA__SLICED * M };                                             \
+    const int64_t k = rows->k;                                                                       \
+    unsigned char row[M * TESELA__SLICED], last[TESELA__SLICE_STEP];                                 \
+    tesela__sliced_rows at;                                                                          \
+    tesela__sliced_from from;                                                                        \
+    if (k < M)                                                                                       \
+      memset(row + k * TESELA__SLICED, 0, (size_t)(M - k) * TESELA__SLICED); /* absent rows are 0 */ \
+    for (int64_t i = 0, runs; i < count; i += runs) {                                                \
+      runs = tesela__runs_together(dst_off, i, count, rows->n, k, SOME);                             \
+      for (int64_t e = 0; e < rows->n; e += SOME) {                                                  \
+        int64_t n = tesela__min(SOME, rows->n - e), c = 0, first = e;                                \
+        unsigned char *out = dst + dst_off[i] + e;                                                   \
+        tesela__from_buffer(&from, row, M);                                                          \
+        if (runs == 1) {                                                                             \
+          tesela__place_slices(&at, src_off + i * k, 1, k, e, n, width);                             \
+          tesela__from_memory(&from, src, at.memory, k);                                             \
+          for (; (c + (step)) * M <= n; c += (step)) slice_##isa(out + c * M, &from, c, width);      \
+          if (c * M == n) continue;                                                                  \
+          tesela__from_buffer(&from, row, M);                                                        \
+          out += c * M, first += c * M, n -= c * M, c = 0;                                           \
+        }                                                                                            \
+        const int64_t all = runs * n;                                                                \
+        const tesela__rows part = {.n = n * (width), .k = 1};                                        \
+        tesela__place_slices(&at, src_off + i * k, runs, k, first, n, width);                        \
+        tesela__k_copy_bits_##isa(&part, row, at.buffer, src, at.memory, runs *k);                   \
+        for (; (c + (step)) * M <= all; c += (step)) slice_##isa(out + c * M, &from, c, width);      \
+        if (c * M == all) continue;                                                                  \
+        slice_##isa(last, &from, c, width);                                                          \
+        memcpy(out + c * M, last, (size_t)(all - c * M));                                            \
+      }                                                                                              \
+    }                                                                                                \
   }
 
 /* With unslice_isa(rows, to, bytes, width). */
@@ -122,7 +124,7 @@ TESELA__INLINE bool tesela__to_memory(tesela__sliced_to *to, unsigned char *dst,
                      const unsigned char *src, const int64_t *src_off, int64_t count) {          \
     enum { M = 8 / (width), SOME = TESELA__SLICED * M };                                         \
     const int64_t k = rows->k;                                                                   \
-    unsigned char row[M * TESELA__SLICED] = {0}, last[TESELA__SLICE_STEP] = {0};                 \
+    unsigned char row[M * TESELA__SLICED], last[TESELA__SLICE_STEP];                             \
     tesela__sliced_rows at;                                                                      \
     tesela__sliced_to to;                                                                        \
     for (int64_t i = 0, runs; i < count; i += runs) {                                            \
