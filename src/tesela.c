@@ -414,6 +414,7 @@
 #include "records/wire.c"
 #include "relayout/bits_blocks.c"
 #include "relayout/bits_fit.c"
+#include "relayout/bits_grid.c"
 #include "relayout/bits_loops.c"
 #include "relayout/bits_run.c"
 #include "relayout/bits_passes.c"

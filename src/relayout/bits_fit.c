@@ -256,7 +256,7 @@ void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__job *job, int64_
                             .padding = job->padding,
                             .gap = job->gap,
                             .unread = job->unread,
-                            .bands = job->bands != NULL};
+                            .bands = job->bands};
   for (int32_t i = 0; i < job->box->n_loops; i++) fit->chunk[i] = 1;
   const bool whole = fit->bits >= 8;
   if (whole || !fit_blocks(fit)) {

@@ -80,31 +80,13 @@ void tesela__bits_set_tile(tesela__bits_fit *fit, tesela__bits_tile *tile, tesel
   const int64_t bits = whole ? fit->bits : 8; /* of an element in the buffers */
   tesela__box_add(inner, bits / 8, 8, 8);
   for (int32_t i = 0; i < fit->box->n_loops; i++) {
-    const tesela__loop *l = &fit->box->loop[i];
-    if (fit->bands && l->ss == fit->bits && l->ds == fit->bits)
-      continue; /* its boxes are passes of their own */
-    tesela__box_add(inner, fit->chunk[i], in[i] * bits, out[i] * bits);
+    const int32_t axis = fit->bands ? tesela__bits_axis_of(fit->bands, &fit->box->loop[i]) : -1;
+    if (axis >= 0) /* its boxes are passes of their own */
+      fit->axis_step[axis] = fit->bands->long_src ? out[i] : in[i];
+    else
+      tesela__box_add(inner, fit->chunk[i], in[i] * bits, out[i] * bits);
   }
   tesela__box_simplify(inner);
-}
-
-void tesela__bits_bands_box(const tesela__bits_bands *bands, int32_t bits, tesela__box *box) {
-  tesela__box_copy(box, &bands->outside);
-  box->src = bands->src;
-  box->dst = bands->dst;
-  tesela__box_add(box, tesela__min(bands->ss, bands->ds) / bits, bits, bits);
-}
-
-void tesela__bits_bands_pass(const tesela__bits_bands *bands, int32_t k, int32_t bits,
-                             const tesela__box *tile, tesela__box *pass) {
-  const tesela__box *part = &bands->box[k];
-  const int64_t times = 8 / bits; /* each element is in a byte */
-  tesela__box_copy(pass, tile);
-  pass->src = part->src * times;
-  pass->dst = part->dst * times;
-  for (int32_t i = 0; i < part->n_loops; i++)
-    tesela__box_add(pass, part->loop[i].n, part->loop[i].ss * times, part->loop[i].ds * times);
-  tesela__box_simplify(pass);
 }
 
 void tesela__bits_of_bytes(const tesela__job *job, tesela__job *bits, tesela__box *box) {

@@ -319,7 +319,7 @@ static tesela_status set_bits_tile(tesela__builder *b, tesela_error *err) {
   tile->of_bands = bands != NULL;
   tile->n_passes = bands ? bands->n : passes.n;
   for (int32_t i = 0; i < tile->n_passes && status == TESELA_OK; i++) {
-    if (bands) tesela__bits_bands_pass(bands, i, fit->bits, &inner, &passes.box[0]);
+    if (bands) tesela__bits_bands_pass(bands, i, fit->axis_step, &inner, &passes.box[0]);
     status = build_pass(b->job, &passes.box[bands ? 0 : i], &tile->pass[i], err);
     piece->kernel = tile->pass[i].kernel;
     piece->isa |= tile->pass[i].isa;

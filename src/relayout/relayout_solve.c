@@ -90,13 +90,22 @@ static int64_t phases_of(const tesela__loop *loop) {
   return low ? 8 / (low & -low) : 1;
 }
 
-float tesela__cost_of_bits(tesela_plan *plan, const tesela__box *box) {
+/* Elements of the shorter run of a tile. */
+static int64_t shortest_run(const tesela__job *job) {
+  tesela__bits_fit fit;
+  tesela__bits_fit_tile(&fit, job, TESELA__BITS_ELEMENTS);
+  return tesela__min(fit.in, fit.out);
+}
+
+float tesela__cost_of_bits(tesela_plan *plan, const tesela__box *box, int64_t *run) {
   tesela__box copy = *box;
   tesela__job job = {.plan = plan, .box = &copy};
   tesela__verdict verdict[TESELA__N_SOLVERS] = {{0}};
   tesela__set_units(&job);
   if (job.bitwise) find_bits_padding(&job);
-  return verdict[tesela__choose_solver(&job, verdict)].cost;
+  const tesela_solver best = tesela__choose_solver(&job, verdict);
+  if (run) *run = job.bitwise && best == TESELA_SOLVER_BITS ? shortest_run(&job) : TESELA__BITS_ELEMENTS;
+  return verdict[best].cost;
 }
 
 /* Rows that are not whole bytes begin at different bits of them: a loop of such, if each of its phases is better moved alone, or if
@@ -114,7 +123,7 @@ static int32_t find_phases(tesela_plan *plan, const tesela__box *box, uint64_t *
     tesela__drop_loop(&one, i);
     if (random ? tesela__random(random) % 2
                : (plan->window > 0 && phases * l->ds > 8 * plan->reach) ||
-                     tesela__cost_of_bits(plan, &one) < tesela__cost_of_bits(plan, box))
+                     tesela__cost_of_bits(plan, &one, NULL) < tesela__cost_of_bits(plan, box, NULL))
       return i;
   }
   return -1;
@@ -249,28 +258,41 @@ static tesela_status add_phases(tesela_plan *plan, const tesela__box *box, int32
   return status;
 }
 
+/* The bands as a job, of rows that padding follows in dst, or other elements in src; `box`: its box. */
+static tesela__job job_of_bands(tesela_plan *plan, const tesela__bits_bands *bands, uint64_t *random,
+                                tesela__box *box) {
+  const int32_t bits = bands->bits;
+  const int64_t between = bands->step / bits - bands->row;
+  tesela__bits_bands_box(bands, box);
+  return (tesela__job){.plan = plan,
+                       .box = box,
+                       .random = random,
+                       .bitwise = true,
+                       .bands = bands,
+                       .ws = bits,
+                       .wd = bits,
+                       .src_bits = bits,
+                       .dst_bits = bits,
+                       .group = 1,
+                       .shared = -1,
+                       .a = -1,
+                       .b = -1,
+                       .row = bands->row,
+                       .padding = bands->long_src ? 0 : between,
+                       .gap = bands->long_src ? between : 0,
+                       .unread = bands->long_src ? (bands->step - bands->in) / bits : 0};
+}
+
+int64_t tesela__run_of_bands(tesela_plan *plan, const tesela__bits_bands *bands) {
+  tesela__box box;
+  const tesela__job job = job_of_bands(plan, bands, NULL, &box);
+  return shortest_run(&job);
+}
+
 tesela_status tesela__add_bands(tesela_plan *plan, const tesela__bits_bands *bands, uint64_t *random,
                                 tesela_error *err) {
-  const int32_t bits = plan->dst.bits;
   tesela__box box;
-  tesela__bits_bands_box(bands, bits, &box);
-  const tesela__job job = {.plan = plan,
-                           .box = &box,
-                           .random = random,
-                           .bitwise = true,
-                           .bands = bands,
-                           .ws = bits,
-                           .wd = bits,
-                           .src_bits = bits,
-                           .dst_bits = bits,
-                           .group = 1,
-                           .shared = -1,
-                           .a = -1,
-                           .b = -1,
-                           .row = tesela__min(bands->ss, bands->ds) / bits,
-                           .padding = tesela__max(0, bands->ds - bands->ss) / bits,
-                           .gap = tesela__max(0, bands->ss - bands->ds) / bits,
-                           .unread = (bands->ss - bands->in) / bits};
+  const tesela__job job = job_of_bands(plan, bands, random, &box);
   tesela_status status = tesela__piece_build(&job, TESELA_SOLVER_BITS, err);
   if (status != TESELA_OK) return status;
   plan->largest = plan->n_pieces - 1;

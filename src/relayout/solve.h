@@ -37,13 +37,28 @@ static inline int64_t tesela__stretch_at(const tesela__permute_fit *fit, int64_t
   return fit->stretch < TESELA__LINE && first > last && last >= fit->low ? last : first;
 }
 
-/* Boxes of elements below 8 bits that move together: each is in every band of `ss` bits of src and `ds` of dst, from src and dst on in it.
- * `outside`: the loops of bands; `count` of the one whose steps are ss and ds. bits_bands.c */
+/* Boxes of elements below 8 bits that move together: a band is contiguous on one side, its `long` one, with all that lies between its elements;
+ * on the other side they are a grid, each box a rectangle of it. bits_bands.c, bits_grid.c */
+enum { TESELA__BITS_AXES = 8 };
+typedef struct tesela__bits_axis {
+  int64_t n, step; /* bits of the other side */
+} tesela__bits_axis;
+typedef struct tesela__bits_rectangle {
+  int64_t from[TESELA__BITS_AXES], n[TESELA__BITS_AXES];
+} tesela__bits_rectangle;
 typedef struct tesela__bits_bands {
-  int32_t n;
-  int64_t src, dst, ss, ds, count;
-  int64_t in; /* bits of a band in src, up to its last element */
-  tesela__box outside, box[TESELA__BITS_PASSES];
+  bool long_src;      /* the long side is src; else it is dst, where padding lies between elements */
+  int32_t bits, n;    /* of an element; boxes */
+  int64_t src, dst;   /* of the first band */
+  int64_t step, row;  /* bits from a band to the next one on its long side; elements of a band */
+  int64_t count;      /* bands of the loop with this step */
+  int64_t short_step; /* of this loop on the other side */
+  int64_t in;         /* bits of a band on its long side, up to its last element */
+  int32_t n_axes;     /* of the grid, by increasing steps */
+  tesela__bits_axis axis[TESELA__BITS_AXES];
+  tesela__bits_rectangle rectangle[TESELA__BITS_PASSES];
+  tesela__box outside;                  /* the loops of bands */
+  tesela__box box[TESELA__BITS_PASSES]; /* those within one, from its first bits on */
 } tesela__bits_bands;
 
 /* A box and its special loops. Units are bytes, or bits if `bitwise`. */
@@ -162,14 +177,15 @@ typedef struct tesela__tile_target {
 /* A tile of elements below 8 bits: of each loop of the box the first `chunk` values. */
 typedef struct tesela__bits_fit {
   const tesela__box *box;
-  int32_t bits;                      /* of an element, or of several that stay together */
-  uint64_t one;                      /* of blocks: the loops of these (bit i: loop i) */
-  int64_t most, elements;            /* elements: of the tile, at most `most` */
-  int64_t in, out;                   /* elements of its runs on both sides */
-  int64_t step;                      /* of blocks: bytes that a call of their first kernel moves */
-  int64_t row, padding, gap, unread; /* of the job */
-  bool near;                         /* runs of src have elements that are not in the tile */
-  bool bands;                        /* of the job: rows are bands, whose boxes are passes */
+  int32_t bits;                         /* of an element, or of several that stay together */
+  uint64_t one;                         /* of blocks: the loops of these (bit i: loop i) */
+  int64_t most, elements;               /* elements: of the tile, at most `most` */
+  int64_t in, out;                      /* elements of its runs on both sides */
+  int64_t step;                         /* of blocks: bytes that a call of their first kernel moves */
+  int64_t row, padding, gap, unread;    /* of the job */
+  bool near;                            /* runs of src have elements that are not in the tile */
+  const tesela__bits_bands *bands;      /* of the job: rows are bands, whose boxes are passes; or NULL */
+  int64_t axis_step[TESELA__BITS_AXES]; /* of bands: of the grid in its buffer, elements */
   int64_t chunk[TESELA__MAX_LOOPS];
   int32_t n_cuts, cut[3]; /* loops of which the tile has a part */
   bool blocks;            /* elements stay bits */
@@ -221,16 +237,28 @@ bool tesela__bits_bands_find(tesela__bits_bands *bands, tesela_plan *plan, const
                              uint64_t *random);
 /* Is this box in bands? */
 bool tesela__bits_bands_have(const tesela__bits_bands *bands, const tesela__box *box);
-/* The bands as one box of rows, which padding follows in dst, or other elements in src. bits_tile.c */
-void tesela__bits_bands_box(const tesela__bits_bands *bands, int32_t bits, tesela__box *box);
-/* The box of a pass, from one buffer to the other: box k in each band of a tile, whose loops are `tile`. bits_tile.c */
-void tesela__bits_bands_pass(const tesela__bits_bands *bands, int32_t k, int32_t bits,
+/* Find the grid of the boxes of a band. False: a box is not a rectangle of it. */
+bool tesela__bits_grid_set(tesela__bits_bands *bands);
+/* The elements of all of the grid. */
+int64_t tesela__bits_grid_elements(const tesela__bits_bands *bands);
+/* Do its elements follow each other? */
+bool tesela__bits_grid_is_dense(const tesela__bits_bands *bands);
+/* The bands as one box of rows, which padding follows in dst, or other elements in src. */
+void tesela__bits_bands_box(const tesela__bits_bands *bands, tesela__box *box);
+/* The axis of the grid that a loop of this box is; or -1. */
+int32_t tesela__bits_axis_of(const tesela__bits_bands *bands, const tesela__loop *l);
+/* The box of a pass, from one buffer to the other: box k in each band of a tile, whose loops are `tile`; the steps of the axes in the buffer of
+ * the grid. */
+void tesela__bits_bands_pass(const tesela__bits_bands *bands, int32_t k, const int64_t *axis_step,
                              const tesela__box *tile, tesela__box *pass);
 /* Make the piece that moves bands. relayout_solve.c. TESELA_E_MEMORY. */
 tesela_status tesela__add_bands(tesela_plan *plan, const tesela__bits_bands *bands, uint64_t *random,
                                 tesela_error *err);
-/* What the best solver of a box of bits costs. relayout_solve.c */
-float tesela__cost_of_bits(tesela_plan *plan, const tesela__box *box);
+/* Elements of the shorter run of a tile of bands. relayout_solve.c */
+int64_t tesela__run_of_bands(tesela_plan *plan, const tesela__bits_bands *bands);
+/* What the best solver of a box of bits costs. *run, unless it is NULL: the elements of the shorter run of its tile, or many if it has no
+ * such tile. relayout_solve.c */
+float tesela__cost_of_bits(tesela_plan *plan, const tesela__box *box, int64_t *run);
 
 /* The same for a tile of blocks. bits_blocks.c */
 void tesela__bits_set_blocks(const tesela__bits_fit *fit, tesela__bits_tile *tile, tesela__box *inner);

@@ -297,7 +297,7 @@ static void pack(side *s) {
 }
 
 /* Rows to tiles of two of three dims, whose last tiles are partial, or back: all of these for one value of the first dim may be one band of up to
- * 60000 elements. */
+ * 60000 elements. Rows have the dims in any order, so that a band may be rows far from each other. */
 static bool draw_bands(copy_case *c) {
   static const int64_t tiles[] = {4, 8, 16, 32};
   const int64_t a = tiles[below(4)], b = tiles[below(4)];
@@ -317,6 +317,12 @@ static bool draw_bands(copy_case *c) {
                  {2, 1, b, 0}},
                 0,
                 0};
+  for (int32_t i = 2; i > 0; i--) {
+    const int32_t j = (int32_t)below(i + 1);
+    const digit swapped = rows.digit[i];
+    rows.digit[i] = rows.digit[j];
+    rows.digit[j] = swapped;
+  }
   pack(&rows);
   pack(&tiled);
   c->src = to_rows ? tiled : rows;
