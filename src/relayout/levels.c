@@ -44,11 +44,15 @@ static int32_t next_of_short_rows(const tesela__builder *b) {
   return -1;
 }
 
-/* The loop in which tiles of a transpose that read short stretches go on in src: innermost, it reads src in order. */
+/* The loop in which tiles of a transpose, or of whole runs, that read short stretches go on in src: innermost, it reads src in order. `f32
+ * [64,876032]{1,0:T(64,16)}` to T(4,32), stretches of 256 bytes from tiles of 4 KiB: from 4.9 to 12 GB/s. */
 static int32_t next_of_short_stretches(const tesela__builder *b) {
   enum { SHORT = 1024 };
   const tesela__job *job = b->job;
-  if (!b->piece->transpose_fn || job->group > 1 || job->apart || job->inner || !job->plan->stream) return -1;
+  const bool runs = b->piece->solver == TESELA_SOLVER_ROWS && b->chunk >= b->run.n && !job->fill &&
+                    !job->conversion && !job->bitwise;
+  if (!(b->piece->transpose_fn || runs) || job->group > 1 || job->apart || job->inner || !job->plan->stream)
+    return -1;
   const int64_t bytes = tesela__bytes_together(b, true);
   for (int32_t i = 0; i < job->box->n_loops && bytes > 0 && bytes < SHORT; i++)
     if (!b->used[i] && job->box->loop[i].ss == bytes) return i;

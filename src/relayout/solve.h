@@ -302,7 +302,7 @@ static inline bool tesela__writes_runs(const tesela__piece *piece) {
 /* Bytes of dst that all entries of side B and of the first a_loops loops of side A cover without a gap, in whole tiles and in
  * the last ones of cut loops; 0 if they leave gaps. tile_grow.c */
 int64_t tesela__dense_bytes(const tesela__builder *b, int32_t a_first, int32_t a_loops);
-/* The bytes of a transpose's tile that follow each other on a side, as far as they do; 0: up to a loop that is cut. tile_grow.c */
+/* The bytes of a tile of blocks, or of whole runs, that follow each other on a side, as far as they do; 0: up to a loop that is cut. tile_grow.c */
 int64_t tesela__bytes_together(const tesela__builder *b, bool src);
 
 /* Why PERMUTE is of no use, before its block is chosen; or NULL. permute.c */

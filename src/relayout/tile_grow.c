@@ -91,7 +91,7 @@ int64_t tesela__dense_bytes(const tesela__builder *b, int32_t a_first, int32_t a
 }
 
 int64_t tesela__bytes_together(const tesela__builder *b, bool src) {
-  int64_t bytes = src ? b->job->ws : b->job->wd;
+  int64_t bytes = !b->piece->transpose_fn ? b->piece->run : src ? b->job->ws : b->job->wd;
   uint64_t seen[2] = {0, 0};
   for (;;) {
     const tesela__tile_side *s = &b->b;
