@@ -28,12 +28,6 @@ static bool collect_box(void *data, tesela__box *box) {
   return true;
 }
 
-static int64_t elements_of_box(const tesela__box *box) {
-  int64_t n = 1;
-  for (int32_t i = 0; i < box->n_loops; i++) n *= box->loop[i].n; /* fits, as places do */
-  return n;
-}
-
 /* The loops of a box within a band, whose next one is `step` bits later on the long side, and those outside it, with the loop of bands. False:
  * steps are not positive. */
 static bool split_at_bands(const tesela__box *box, bool long_src, int64_t step, tesela__box *within,
@@ -85,7 +79,7 @@ static bool collect_parts(tesela__bits_bands *bands, const found_boxes *found, c
     tesela__box_copy(&bands->box[bands->n++], &within);
     bands->src = tesela__min(bands->src, box->src);
     bands->dst = tesela__min(bands->dst, box->dst);
-    *all += elements_of_box(&within);
+    *all += tesela__box_elements(&within);
   }
   bands->in = 0;
   for (int32_t k = 0; k < bands->n; k++) {
@@ -186,7 +180,7 @@ bool tesela__bits_bands_find(tesela__bits_bands *bands, tesela_plan *plan, const
       (random && tesela__random(random) % 2) || !tesela__problem_boxes(problem, collect_box, &found))
     return false;
   for (int32_t k = 0; k < found.n; k++)
-    if (!main || elements_of_box(&found.box[k]) > elements_of_box(main)) main = &found.box[k];
+    if (!main || tesela__box_elements(&found.box[k]) > tesela__box_elements(main)) main = &found.box[k];
   if (!main) return false;
   int64_t run;
   const float cost = tesela__cost_of_bits(plan, main, &run);

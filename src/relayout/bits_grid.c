@@ -30,18 +30,13 @@ static const tesela__loop *next_loop(const tesela__bits_bands *bands, const tese
 
 /* The loops of the box with the most elements, those that continue each other as one. */
 static bool set_axes(tesela__bits_bands *bands) {
-  const tesela__box *largest = NULL;
-  int64_t most = 0;
-  for (int32_t k = 0; k < bands->n; k++) {
-    int64_t n = 1;
-    for (int32_t i = 0; i < bands->box[k].n_loops; i++) n *= bands->box[k].loop[i].n;
-    if (n > most) most = n, largest = &bands->box[k];
-  }
+  const tesela__box *largest = &bands->box[0];
+  for (int32_t k = 1; k < bands->n; k++)
+    if (tesela__box_elements(&bands->box[k]) > tesela__box_elements(largest)) largest = &bands->box[k];
   bands->n_axes = 0;
   int64_t end = 0;
-  for (const tesela__loop *l; largest && (l = next_loop(bands, largest, end)) != NULL;) {
+  for (const tesela__loop *l; (l = next_loop(bands, largest, end)) != NULL;) {
     const int64_t step = short_step(bands, l);
-    if (step < end) return false;
     if (bands->n_axes == 0 || step != end) {
       if (bands->n_axes == TESELA__BITS_AXES) return false;
       bands->axis[bands->n_axes++] = (tesela__bits_axis){1, step};
@@ -69,14 +64,13 @@ static bool set_rectangle(const tesela__bits_bands *bands, const tesela__box *bo
     of->n[j] *= l->n;
     least = step + 1;
   }
-  int64_t elements = 1, loops = 1;
+  int64_t elements = 1;
   for (int32_t j = 0; j < bands->n_axes; j++) elements *= of->n[j];
-  for (int32_t i = 0; i < box->n_loops; i++) loops *= box->loop[i].n;
-  return elements == loops;
+  return elements == tesela__box_elements(box);
 }
 
 static bool are_disjoint(const tesela__bits_bands *bands, const tesela__bits_rectangle *a,
-                      const tesela__bits_rectangle *b) {
+                         const tesela__bits_rectangle *b) {
   for (int32_t j = 0; j < bands->n_axes; j++)
     if (a->from[j] + a->n[j] <= b->from[j] || b->from[j] + b->n[j] <= a->from[j]) return true;
   return false;

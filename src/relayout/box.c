@@ -19,6 +19,12 @@ bool tesela__box_add(tesela__box *box, int64_t n, int64_t ss, int64_t ds) {
   return true;
 }
 
+int64_t tesela__box_elements(const tesela__box *box) {
+  int64_t n = 1;
+  for (int32_t i = 0; i < box->n_loops; i++) n *= box->loop[i].n; /* fits, as places do */
+  return n;
+}
+
 void tesela__box_count_bits(tesela__box *box) {
   box->src *= 8;
   box->dst *= 8;

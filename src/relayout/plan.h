@@ -91,6 +91,9 @@ void tesela__drop_loop(tesela__box *box, int32_t i);
 /* Keep every `phases`-th value of loop i, from value k on. */
 void tesela__box_phase(tesela__box *box, int32_t i, int64_t k, int64_t phases);
 
+/* The elements of a box. */
+int64_t tesela__box_elements(const tesela__box *box);
+
 /* From bytes to bits: places and steps are multiplied by 8. */
 void tesela__box_count_bits(tesela__box *box);
 
