@@ -58,11 +58,10 @@ static int64_t reach_of_box(const tesela__box *box, bool src, int32_t bits) {
   return reach;
 }
 
-/* Collect the boxes that are parts of bands, as `main` is; *all: their elements in a band. False: too many, or one reaches into the next band. */
-static bool collect_parts(tesela__bits_bands *bands, const found_boxes *found, const tesela__box *main,
-                          int64_t *all) {
+/* Collect the boxes that are parts of bands, as `main` is. False: too many, or one reaches into the next band. */
+static bool collect_parts(tesela__bits_bands *bands, const found_boxes *found, const tesela__box *main) {
   tesela__box within, outside;
-  *all = 0;
+  bands->row = 0;
   bands->n = 0;
   bands->src = main->src;
   bands->dst = main->dst;
@@ -79,7 +78,7 @@ static bool collect_parts(tesela__bits_bands *bands, const found_boxes *found, c
     tesela__box_copy(&bands->box[bands->n++], &within);
     bands->src = tesela__min(bands->src, box->src);
     bands->dst = tesela__min(bands->dst, box->dst);
-    *all += tesela__box_elements(&within);
+    bands->row += tesela__box_elements(&within);
   }
   bands->in = 0;
   for (int32_t k = 0; k < bands->n; k++) {
@@ -96,13 +95,11 @@ static bool collect_parts(tesela__bits_bands *bands, const found_boxes *found, c
 static bool find_bands_of(tesela__bits_bands *bands, const found_boxes *found, const tesela__box *main,
                           int32_t i) {
   const tesela__loop *l = &main->loop[i];
-  int64_t all;
   bands->step = bands->long_src ? l->ss : l->ds;
   bands->count = l->n;
   bands->short_step = bands->long_src ? l->ds : l->ss;
-  if (!collect_parts(bands, found, main, &all) || !tesela__bits_grid_set(bands)) return false;
-  bands->row = all;
-  return all == tesela__bits_grid_elements(bands) && all * bands->bits < bands->step;
+  return collect_parts(bands, found, main) && bands->row * bands->bits < bands->step &&
+         tesela__bits_grid_set(bands);
 }
 
 static bool has_outer(const tesela__bits_bands *bands, const tesela__loop *loop) {

@@ -88,13 +88,9 @@ bool tesela__bits_grid_set(tesela__bits_bands *bands) {
   }
   for (int32_t j = 0; j + 1 < bands->n_axes; j++)
     if (bands->axis[j].step * bands->axis[j].n > bands->axis[j + 1].step) return false;
-  return true;
-}
-
-int64_t tesela__bits_grid_elements(const tesela__bits_bands *bands) {
   int64_t elements = 1;
   for (int32_t j = 0; j < bands->n_axes; j++) elements *= bands->axis[j].n;
-  return elements;
+  return elements == bands->row;
 }
 
 /* Does axis j continue the one before it? */

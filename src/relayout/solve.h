@@ -237,10 +237,8 @@ bool tesela__bits_bands_find(tesela__bits_bands *bands, tesela_plan *plan, const
                              uint64_t *random);
 /* Is this box in bands? */
 bool tesela__bits_bands_have(const tesela__bits_bands *bands, const tesela__box *box);
-/* Find the grid of the boxes of a band. False: a box is not a rectangle of it. */
+/* Find the grid of the boxes of a band. False: a box is not a rectangle of it, or they are not all of it. */
 bool tesela__bits_grid_set(tesela__bits_bands *bands);
-/* The elements of all of the grid. */
-int64_t tesela__bits_grid_elements(const tesela__bits_bands *bands);
 /* Do its elements follow each other? */
 bool tesela__bits_grid_is_dense(const tesela__bits_bands *bands);
 /* The bands as one box of rows, which padding follows in dst, or other elements in src. */
