@@ -416,6 +416,7 @@
 #include "relayout/bits_fit.c"
 #include "relayout/bits_grid.c"
 #include "relayout/bits_loops.c"
+#include "relayout/bits_rows.c"
 #include "relayout/bits_run.c"
 #include "relayout/bits_passes.c"
 #include "relayout/bits_tile.c"

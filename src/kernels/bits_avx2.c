@@ -15,6 +15,50 @@ TESELA__INLINE void bit_block_short_avx2(unsigned char *dst, int64_t dst_pitch, 
 
 TESELA__BIT_BLOCKS(avx2, AVX2, 256)
 
+/* ---- transpose --------------------------------------------------------------------------------------------- */
+
+/* 32 bytes of 16 * m rows, from byte `at` on: those of m rows become kinds, then the bytes of each kind are transposed. */
+AVX2 TESELA__INLINE void bit_transpose_step_avx2(unsigned char *dst, int64_t column, const unsigned char *src,
+                                                 const int64_t *src_off, const int32_t *shift, int64_t at,
+                                                 int64_t ahead, int m) {
+  __m256i kind[8][16], row[8], out[16];
+  for (int g = 0; g < 16; g++) {
+    TESELA__UNROLL_GCC
+    for (int i = 0; i < m; i++) {
+      const unsigned char *from = src + src_off[g * m + i] + at;
+      if (ahead) __builtin_prefetch((const void *)((uintptr_t)from + (uintptr_t)ahead), 0, 2);
+      row[i] = shift && shift[g * m + i] ? shifted256_avx2(from, shift[g * m + i])
+                                         : _mm256_loadu_si256((const void *)from);
+    }
+    bit_block_rows_avx2(row, m);
+    TESELA__UNROLL_GCC
+    for (int i = 0; i < m; i++) kind[i][g] = row[i];
+  }
+  for (int i = 0; i < m; i++) {
+    unsigned char *to = dst + (at * m + i) * column;
+    zip256(1, out, kind[i]);
+    TESELA__UNROLL
+    for (int e = 0; e < 16; e++) {
+      _mm_storeu_si128((void *)(to + e * m * column), _mm256_castsi256_si128(out[e]));
+      _mm_storeu_si128((void *)(to + (16 + e) * m * column), _mm256_extracti128_si256(out[e], 1));
+    }
+  }
+}
+
+/* The last step overlaps the one before it. */
+#define TESELA__BIT_TRANSPOSE(symbol, m)                                                                 \
+  AVX2 void symbol(unsigned char *dst, int64_t column, const unsigned char *src, const int64_t *src_off, \
+                   const int32_t *shift, int64_t bytes, int64_t ahead) {                                 \
+    enum { STEP = TESELA__BIT_STEP };                                                                    \
+    for (int64_t at = 0; at + STEP <= bytes; at += STEP)                                                 \
+      bit_transpose_step_avx2(dst, column, src, src_off, shift, at, at % 64 ? 0 : ahead, m);             \
+    if (bytes % STEP) bit_transpose_step_avx2(dst, column, src, src_off, shift, bytes - STEP, ahead, m); \
+  }
+TESELA__BIT_TRANSPOSE(tesela__k_bit_transpose1_avx2, 8)
+TESELA__BIT_TRANSPOSE(tesela__k_bit_transpose2_avx2, 4)
+TESELA__BIT_TRANSPOSE(tesela__k_bit_transpose4_avx2, 2)
+#undef TESELA__BIT_TRANSPOSE
+
 /* ---- copy -------------------------------------------------------------------------------------------------- */
 
 /* n >= 0 bytes; the last step overlaps the one before it. */

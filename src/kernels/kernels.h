@@ -36,10 +36,11 @@ typedef enum tesela__kernel_kind {
   /* blocks */
   TESELA__K_TRANSPOSE, /* elements of `width` bytes; see tesela__transpose_fn */
   /* one row, contiguous */
-  TESELA__K_CONVERT,     /* `width` is a tesela__conversion; see tesela__convert_fn */
-  TESELA__K_BIT_BLOCK,   /* `width` is 1, 2 or 4 bits; see tesela__bit_block_fn */
-  TESELA__K_STREAM,      /* see tesela__stream_fn; width 0 */
-  TESELA__K_STREAM_ROWS, /* see tesela__stream_rows_fn; width 0 */
+  TESELA__K_CONVERT,       /* `width` is a tesela__conversion; see tesela__convert_fn */
+  TESELA__K_BIT_BLOCK,     /* `width` is 1, 2 or 4 bits; see tesela__bit_block_fn */
+  TESELA__K_BIT_TRANSPOSE, /* the same, where there is one; see tesela__bit_transpose_fn */
+  TESELA__K_STREAM,        /* see tesela__stream_fn; width 0 */
+  TESELA__K_STREAM_ROWS,   /* see tesela__stream_rows_fn; width 0 */
 } tesela__kernel_kind;
 
 /* How a block is moved: a line of 64 bytes of dst at a time, its bytes picked from stretches of src. These have up to 64 bytes, or as many as
@@ -192,6 +193,14 @@ typedef enum tesela__conversion {
  * bit 0. */
 typedef void tesela__bit_block_fn(unsigned char *dst, int64_t dst_pitch, const unsigned char *src,
                                   const int64_t *src_off, const int32_t *shift, int64_t bytes);
+
+/* Sub-byte transposes, whole. Of TESELA__BIT_GROUPS * m rows as above, TESELA__BIT_STEP bytes of each or more, element k of row i becomes
+ * bits i % m * width .. of byte i / m at dst + column*k, so that each of the bytes * m columns gets TESELA__BIT_GROUPS bytes. The lines `ahead`
+ * bytes after those of the rows are prefetched, each when its row is read, whose page is known then; unless that is 0. */
+enum { TESELA__BIT_GROUPS = 16, TESELA__BIT_STEP = 32 };
+typedef void tesela__bit_transpose_fn(unsigned char *dst, int64_t column, const unsigned char *src,
+                                      const int64_t *src_off, const int32_t *shift, int64_t bytes,
+                                      int64_t ahead);
 
 /* Copy lines*64 bytes from src (any alignment) to dst (aligned to 64) with non-temporal stores. */
 typedef void tesela__stream_fn(unsigned char *dst, const unsigned char *src, int64_t lines);

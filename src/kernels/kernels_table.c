@@ -17,6 +17,7 @@
 #define TESELA__TYPE_TESELA__K_TRANSPOSE tesela__transpose_fn
 #define TESELA__TYPE_TESELA__K_CONVERT tesela__convert_fn
 #define TESELA__TYPE_TESELA__K_BIT_BLOCK tesela__bit_block_fn
+#define TESELA__TYPE_TESELA__K_BIT_TRANSPOSE tesela__bit_transpose_fn
 #define TESELA__TYPE_TESELA__K_STREAM tesela__stream_fn
 #define TESELA__TYPE_TESELA__K_STREAM_ROWS tesela__stream_rows_fn
 

@@ -114,16 +114,28 @@ STREAMS(tesela__k_deinterleave16_c, deinterleave_row_c, dst_pitch, 16)
 
 static inline void strided_row_c(unsigned char *dst, const unsigned char *src, int64_t n, int64_t dst_pitch,
                                  int64_t src_pitch, int64_t width) {
-  for (int64_t e = 0; e < n; e++) memcpy(dst + e * dst_pitch, src + e * src_pitch, (size_t)width);
+  int64_t e = 0;
+  for (; e + 4 <= n; e += 4, dst += 4 * dst_pitch, src += 4 * src_pitch) {
+    memcpy(dst, src, (size_t)width);
+    memcpy(dst + dst_pitch, src + src_pitch, (size_t)width);
+    memcpy(dst + 2 * dst_pitch, src + 2 * src_pitch, (size_t)width);
+    memcpy(dst + 3 * dst_pitch, src + 3 * src_pitch, (size_t)width);
+  }
+  for (; e < n; e++, dst += dst_pitch, src += src_pitch) memcpy(dst, src, (size_t)width);
 }
 
 /* Store the same element n times, in lines of 64 bytes. */
-static void repeat_row_c(unsigned char *dst, const unsigned char *element, int64_t n, int64_t width) {
-  unsigned char line[64];
+static inline void repeat_row_c(unsigned char *dst, const unsigned char *element, int64_t n, int64_t width) {
+  typedef uint64_t pair __attribute__((vector_size(16)));
+  uint64_t word[2] = {0, 0};
+  memcpy(word, element, (size_t)width);
+  for (int64_t bits = 8 * width; bits < 64; bits *= 2) word[0] |= word[0] << bits;
+  const pair two = {word[0], width < 16 ? word[0] : word[1]};
   int64_t bytes = n * width, at = 0;
-  for (; at < 64; at += width) memcpy(line + at, element, (size_t)width);
-  for (at = 0; at + 64 <= bytes; at += 64) memcpy(dst + at, line, 64);
-  memcpy(dst + at, line, (size_t)(bytes - at));
+  for (; at + 64 <= bytes; at += 64)
+    for (int64_t i = 0; i < 64; i += 16) memcpy(dst + at + i, &two, 16);
+  for (; at + 16 <= bytes; at += 16) memcpy(dst + at, &two, 16);
+  memcpy(dst + at, &two, (size_t)(bytes - at));
 }
 
 /* The elements of a word in reverse order; width is 1, 2 or 4. */

@@ -9,6 +9,8 @@
  *   1 bit, rows of 512, 40 of them      the first buffer has rows g of kind j: bits 8*g to 8*g + 7 of the columns 8*c + j, as byte c
  *   bytes of the second one             column 8*c + j begins at byte 5 * (8*c + j), where row g of kind j has byte g
  *
+ * Long rows that many columns of dst are made of go straight to the second buffer, 16 * m rows at a time, where a kernel does that (set_columns).
+ *
  * Where the run of src is short, rows are moved as they are, and become kinds at last: rows 8*g + k are byte g of row k of what the passes
  * leave, and go to the other buffer.
  *
@@ -104,11 +106,22 @@ static int64_t kinds_of(const block_tile *t, int32_t k) {
   return tesela__min(left, t->fit->chunk[t->in.loop[k]]);
 }
 
+/* Are rows and columns so long that a kernel may transpose them straight to the second buffer? Shorter columns do not go past the cache. */
+static bool is_large(const block_tile *t) {
+  enum { LONG = 256 };
+  const bool random = t->fit->random;
+  return t->kinds > 1 && !t->late &&
+         t->cols * t->fit->bits / 8 >= (random ? TESELA__BIT_STEP : TESELA__LINE) &&
+         t->rows / t->kinds >= (random ? TESELA__BIT_GROUPS : LONG);
+}
+
 /* The second buffer: the run of dst, the other loops in the order of dst. If late, one value of each kind. */
 static void place_dst(block_tile *t) {
+  enum { APART = 256 };
   const tesela__bits_fit *fit = t->fit;
   uint64_t seen = 0;
   int64_t bytes = t->rows * fit->bits / 8;
+  if (fit->direct && bytes % APART == 0) bytes += bytes / 16; /* else columns are in few sets of L1 */
   t->flat = !can_divide(t);
   for (int32_t i; (i = next_placed(t, false, seen)) >= 0;) {
     seen |= (uint64_t)1 << i;
@@ -200,6 +213,20 @@ static void set_dst_side(const block_tile *t, tesela__bits_side *side) {
   join_runs(side);
 }
 
+/* Where rows that are transposed at once go: the distance of their columns, if it is one, and the places of planes. */
+static void set_columns(const block_tile *t, tesela__bits_tile *tile) {
+  const tesela__bits_fit *fit = t->fit;
+  tesela__bits_side side = {.n_loops = 0};
+  if (!is_large(t)) return;
+  tile->column = t->flat ? t->column : t->b[t->in.loop[0]];
+  for (int32_t k = 0; k < t->in.n; k++)
+    if (t->b[t->in.loop[k]] != tile->column * t->in.unit[k]) tile->column = 0;
+  for (int32_t i = 0; i < fit->box->n_loops; i++)
+    if (is_plane(fit, i)) add_in_order(&side, 0, tesela__bits_loop_of(fit, i, true, 8 * t->b[i]));
+  tile->n_planes = side.n_loops;
+  memcpy(tile->plane, side.loop, sizeof tile->plane);
+}
+
 /* ---- the bytes --------------------------------------------------------------------------------------------- */
 
 static void add_byte_loop(tesela__box *box, int64_t n, int64_t from, int64_t to) {
@@ -263,6 +290,7 @@ void tesela__bits_set_blocks(const tesela__bits_fit *fit, tesela__bits_tile *til
   place_dst(&t);
   set_src_side(&t, tile);
   set_dst_side(&t, &tile->out);
+  set_columns(&t, tile);
   set_bytes(&t, inner);
   tile->blocks = true;
   tile->kinds = (int32_t)t.kinds;

@@ -107,6 +107,9 @@ static int64_t contiguous(const tesela__bits_fit *fit, bool src, int32_t *next) 
 
 /* Lengthen what is contiguous on both sides, then take other loops. */
 static void grow(tesela__bits_fit *fit) {
+  enum {
+    LONG_OUT = 4
+  }; /* as those of src, where rows are transposed at once, since tiles go along src then */
   int32_t next[2] = {-1, -1};
   for (bool grows = true; grows;) {
     tesela__bits_run in, out;
@@ -116,7 +119,8 @@ static void grow(tesela__bits_fit *fit) {
     next[0] = in.next;
     next[1] = out.next;
     for (int32_t k = 0; k < 2 && fit->blocks; k++) n[k] = contiguous(fit, k == 0, &next[k]);
-    const int32_t first = n[0] <= n[1] ? 0 : 1; /* memory is read in longer runs than it is written */
+    const int64_t times = fit->direct ? LONG_OUT : 1;
+    const int32_t first = times * n[0] <= n[1] ? 0 : 1; /* memory is read in longer runs than it is written */
     grows = lengthen(fit, next[first], &in, &out) || lengthen(fit, next[1 - first], &in, &out);
   }
   if (next[0] >= 0 || next[1] >= 0) return;
@@ -125,6 +129,12 @@ static void grow(tesela__bits_fit *fit) {
     grows = i >= 0 && (take(fit, i, tesela__min(fit->box->loop[i].n, 2 * fit->chunk[i])) ||
                        take(fit, i, fit->box->loop[i].n));
   }
+}
+
+/* A part of n elements, up to `chunk`, as whole bytes if they are: then no two tiles share a byte. */
+static int64_t whole_part(const tesela__bits_fit *fit, int64_t n, int64_t chunk, int64_t part) {
+  const int64_t m = fit->blocks && fit->bits < 8 ? 8 / fit->bits : 1, whole = tesela__ceil_div(part, m) * m;
+  return n % m == 0 && whole <= chunk ? whole : part;
 }
 
 /* Divide loops into equal parts; the last one of a run into whole lines of memory (of slices: of the buffer) where these fit. */
@@ -140,7 +150,8 @@ static void even_out(tesela__bits_fit *fit) {
       if (run[k].n > 0 && run[k].loop[run[k].n - 1] == i)
         line = line % run[k].unit[run[k].n - 1] == 0 ? line / run[k].unit[run[k].n - 1] : 1;
     const int64_t lines = n >= 4 * chunk ? chunk / line * line : tesela__ceil_div(part, line) * line;
-    fit->chunk[i] = chunk >= line && 2 * lines < n && lines <= chunk ? lines : part;
+    fit->chunk[i] =
+        chunk >= line && 2 * lines < n && lines <= chunk ? lines : whole_part(fit, n, chunk, part);
   }
 }
 
@@ -184,13 +195,24 @@ static bool find_one(tesela__bits_fit *fit) {
 
 static int64_t bits_of_run(const tesela__bits_side *side) { return side->unit * side->run.n; }
 
-/* Are runs of a block too short on a side, or the rows of src that become kinds at once, or is too much of it what fills last bytes? */
+/* Are rows that are transposed at once short parts of what a tile has contiguous in src? Others read it whole. */
+static bool parts_rows(const tesela__bits_fit *fit) {
+  enum { LONG_PART = 256 };
+  tesela__bits_run in;
+  int32_t next;
+  tesela__bits_find_run(fit, true, &in);
+  return in.elements * fit->bits < 8 * LONG_PART && contiguous(fit, true, &next) > in.elements;
+}
+
+/* Are runs of a block too short on a side, or the rows of src that become kinds at once, or is too much of it what fills last bytes? Or are
+ * rows not such that they are transposed at once, as they should? */
 static bool is_poor_block(tesela__bits_fit *fit) {
   enum { LEAST_IN = 256, LEAST_OUT = 256, LEAST_LINE = 32 };
   tesela__bits_tile tile;
   tesela__box box;
   tesela__bits_set_tile(fit, &tile, &box);
   if (tile.kinds > 1 && !tile.kind_bytes && tile.line < LEAST_LINE) return true;
+  if (fit->direct && (tile.column == 0 || (!fit->random && parts_rows(fit)))) return true;
   return bits_of_run(&tile.in) < LEAST_IN || bits_of_run(&tile.out) < LEAST_OUT ||
          3 * room_of(fit) > 4 * elements_of(fit);
 }
@@ -200,8 +222,21 @@ static int64_t most_that_stay(const tesela__bits_fit *fit) {
   return fit->most * (TESELA__BITS_BYTES / TESELA__BITS_ELEMENTS) * 8 / fit->bits;
 }
 
+static bool grow_block(tesela__bits_fit *fit, bool direct) {
+  fit->direct = direct;
+  grow(fit);
+  even_out(fit);
+  return !is_poor_block(fit);
+}
+
+/* Is there a kernel that transposes rows at once, and past the cache? In it these tiles are as fast as others. */
+static bool may_be_direct(const tesela__bits_fit *fit, const tesela__job *job) {
+  if (fit->bits >= 8 || (job->random ? tesela__random(job->random) % 2 : !job->plan->stream)) return false;
+  return tesela__kernel_for(job, TESELA__K_BIT_TRANSPOSE, fit->bits, 0) != NULL;
+}
+
 /* Runs of different loops make blocks. */
-static bool fit_blocks(tesela__bits_fit *fit) {
+static bool fit_blocks(tesela__bits_fit *fit, const tesela__job *job) {
   enum { SPARE_LOOPS = 8 };
   const tesela__bits_fit before = *fit;
   if (fit->padding || fit->gap || fit->box->n_loops + SPARE_LOOPS > TESELA__MAX_LOOPS || !find_one(fit))
@@ -211,9 +246,10 @@ static bool fit_blocks(tesela__bits_fit *fit) {
   if (fit->bits >= 8 || (a >= 0 && b >= 0 && a != b)) {
     fit->blocks = true;
     fit->most = most_that_stay(fit);
-    grow(fit);
-    even_out(fit);
-    if (!is_poor_block(fit)) return true;
+    const tesela__bits_fit begun = *fit;
+    if (may_be_direct(fit, job) && grow_block(fit, true)) return true;
+    *fit = begun;
+    if (grow_block(fit, false)) return true;
   }
   *fit = before;
   return false;
@@ -256,10 +292,11 @@ void tesela__bits_fit_tile(tesela__bits_fit *fit, const tesela__job *job, int64_
                             .padding = job->padding,
                             .gap = job->gap,
                             .unread = job->unread,
+                            .random = job->random != NULL,
                             .bands = job->bands};
   for (int32_t i = 0; i < job->box->n_loops; i++) fit->chunk[i] = 1;
   const bool whole = fit->bits >= 8;
-  if (whole || !fit_blocks(fit)) {
+  if (whole || !fit_blocks(fit, job)) {
     if (whole)
       fit->most = most_that_stay(fit);
     else

@@ -4,67 +4,32 @@
  * one, from there runs to dst. The runs of later tiles are prefetched meanwhile. Tiles whose elements are in bytes of their own wait until
  * there are enough of one size to fill these.
  */
-#include "relayout/tile.h"
-
-/* Moves runs between memory and a buffer. */
-typedef struct bits_move {
-  const tesela__bits_side *side;
-  int32_t tiles;        /* of memory, that are moved together */
-  const int64_t *apart; /* bits from the first one to each */
-  tesela__rows_fn *move;
-  bool in;      /* from memory to the buffer */
-  bool stream;  /* past the cache */
-  int32_t down; /* of whole bytes 3: runs are counted in bytes; else 0, in bits */
-  bool meet; /* runs are in few sets of the caches, so that each is prefetched shortly before it is moved */
-  unsigned char *to;
-  const unsigned char *from, *next; /* next: of dst, the memory of the next tile, to prefetch; or NULL */
-  int64_t bytes;                    /* of a run in memory */
-  tesela__prefetch *prefetch;       /* of runs of src */
-  tesela__rows rows;
-} bits_move;
-
-/* Prefetch the lines of n runs, the first few of long ones; of those that go past the cache the two at their ends, which are written in
- * part. Inlined: gcc removes calls of a function that does no more. */
-TESELA__INLINE void prefetch_runs(const bits_move *m, const unsigned char *memory, const int64_t *bits,
-                                  int64_t n) {
-  enum { MOST_LINES = 4 };
-  const int64_t reach = m->stream ? m->bytes : tesela__min(m->bytes, (MOST_LINES - 1) * TESELA__LINE);
-  for (int64_t k = 0; k < n; k++) {
-    const uintptr_t line = TESELA__LINE, first = (uintptr_t)(memory + (bits[k] >> (3 - m->down)));
-    const uintptr_t last = (first + (uintptr_t)reach) / line * line;
-    for (uintptr_t at = first / line * line; at <= last; at += m->stream && at < last ? last - at : line) {
-      if (m->in)
-        __builtin_prefetch((const void *)at, 0, 2);
-      else
-        __builtin_prefetch((const void *)at, 1, 2);
-    }
-  }
-}
+#include "relayout/bits_move.h"
 
 enum { SOME_RUNS = 32 };
 
 /* Up to SOME_RUNS runs, `bits` of the first tile. */
-static int64_t move_some(const bits_move *m, const int64_t *bits, const int64_t *bytes, int64_t n) {
+static int64_t move_some(const tesela__bits_move *m, const int64_t *bits, const int64_t *bytes, int64_t n) {
   enum { NEAR_ROWS = 4, AT_ONCE = 8 }; /* NEAR_ROWS as in piece.c */
-  const bool near = m->meet || (m->tiles > 1 && !m->in);
+  const bool near = m->meet || (m->tiles > 1 && !m->in) || m->stream;
   const int64_t step = m->meet ? NEAR_ROWS : AT_ONCE, tiles = m->tiles;
   int64_t of_all[SOME_RUNS * TESELA__SLICES];
   for (int64_t i = 0; i < n && tiles > 1; i++)
     for (int64_t t = 0; t < tiles; t++) of_all[i * tiles + t] = bits[i] + m->apart[t];
   if (tiles > 1) bits = of_all;
-  if (!near && m->next) prefetch_runs(m, m->next, bits, n);
+  if (!near && m->next) tesela__prefetch_runs(m, m->next, bits, n);
   for (int64_t k = 0; k < n; k += step) {
     const int64_t now = tesela__min(step, n - k), then = tesela__min(step, n - k - now);
     const int64_t *at = bits + k * tiles;
-    if (near) prefetch_runs(m, m->in ? m->from : m->to, at + now * tiles, then * tiles);
+    if (near) tesela__prefetch_runs(m, m->in ? m->from : m->to, at + now * tiles, then * tiles);
     m->move(&m->rows, m->to, m->in ? bytes + k : at, m->from, m->in ? at : bytes + k, now);
     tesela__prefetch_some(m->prefetch);
   }
   return 0;
 }
 
-/* Move all runs, the values of cut loops below `count`. `memory`: the first bit of the tile. */
-static void move_runs(bits_move *m, const int64_t *count, int32_t bits_of_unit, int64_t memory) {
+void tesela__bits_move_runs(tesela__bits_move *m, const int64_t *count, int32_t bits_of_unit,
+                            int64_t memory) {
   enum { LONG = 256 };
   const tesela__bits_side *side = m->side;
   const tesela__bits_loop *run = &side->run;
@@ -101,96 +66,6 @@ static void move_runs(bits_move *m, const int64_t *count, int32_t bits_of_unit, 
   if (k > 0) move_some(m, bits, bytes, k);
 }
 
-/* ---- rows of blocks ---------------------------------------------------------------------------------------- */
-
-/* Counts through loops of a side. */
-typedef struct side_walk {
-  const tesela__bits_loop *loop;
-  int32_t n_loops;
-  int64_t n[TESELA__BITS_LOOPS], at[TESELA__BITS_LOOPS], memory, buffer;
-} side_walk;
-
-static int64_t start_walk(side_walk *w, const tesela__bits_loop *loop, int32_t n_loops,
-                          const int64_t *count) {
-  int64_t all = 1;
-  w->loop = loop;
-  w->n_loops = n_loops;
-  w->memory = w->buffer = 0;
-  for (int32_t i = 0; i < n_loops; i++) {
-    w->at[i] = 0;
-    w->n[i] = loop[i].cut < 0 ? loop[i].n : count[loop[i].cut];
-    all *= w->n[i];
-  }
-  return all;
-}
-
-static void next_value(side_walk *w) {
-  for (int32_t i = 0; i < w->n_loops; i++) {
-    w->memory += w->loop[i].memory;
-    w->buffer += w->loop[i].buffer;
-    if (++w->at[i] < w->n[i]) return;
-    w->at[i] = 0;
-    w->memory -= w->n[i] * w->loop[i].memory;
-    w->buffer -= w->n[i] * w->loop[i].buffer;
-  }
-}
-
-enum { ROWS_AHEAD = 6 };
-
-/* Prefetch n rows, and go on to those after them. */
-static void prefetch_kinds(const bits_move *m, int64_t memory, side_walk *row, int64_t n) {
-  int64_t bits[ROWS_AHEAD + 8];
-  for (int64_t i = 0; i < n; i++, next_value(row)) bits[i] = memory + row->memory;
-  prefetch_runs(m, m->from, bits, n);
-}
-
-/* Move all rows of src, as many at a time as share bytes of dst, to the first buffer. Rows that neither begin nor end at bytes are copied first,
- * to `rows`. The last ones stand for those that fill the last byte. */
-static void move_kinds(bits_move *m, const tesela__bits_tile *tile, const int64_t *count, int64_t memory,
-                       unsigned char *rows) {
-  const tesela__bits_side *side = m->side;
-  const int32_t kinds = tile->kinds;
-  const int64_t n = side->unit * (side->run.cut < 0 ? side->run.n : count[side->run.cut]),
-                bytes = (n + 7) / 8;
-  const tesela__rows copy = {.n = n, .k = 1};
-  const int64_t groups = tile->rows / kinds;
-  side_walk plane, row, ahead; /* ahead: the next row to be prefetched, where rows meet */
-  int64_t bits[8], at[8], to[8];
-  int32_t shift[8];
-  m->bytes = bytes;
-  m->meet = tesela__bits_runs_meet(side);
-  for (int32_t i = 0; i < kinds; i++) to[i] = i * 8 * tile->line;
-  int64_t planes = start_walk(&plane, side->loop + tile->row_loops, side->n_loops - tile->row_loops, count);
-  for (; planes > 0; planes--, next_value(&plane)) {
-    unsigned char *out = m->to + plane.buffer / 8;
-    int64_t left = start_walk(&row, side->loop, tile->row_loops, count), to_prefetch = left;
-    ahead = row;
-    for (; left > 0; out += tile->line) {
-      int64_t low = 0;
-      for (int32_t i = 0; i < kinds; i++) {
-        bits[i] = memory + plane.memory + row.memory;
-        at[i] = bits[i] >> 3;
-        low |= bits[i];
-        if (left > 0) left--;
-        if (left > 0) next_value(&row);
-      }
-      if (m->meet) {
-        const int64_t later = tesela__max(0, left - ROWS_AHEAD);
-        prefetch_kinds(m, memory + plane.memory, &ahead, tesela__max(0, to_prefetch - later));
-        to_prefetch = tesela__min(to_prefetch, later);
-      }
-      tesela__prefetch_some(m->prefetch);
-      const bool copied = low % 8 && n % 8; /* the kernel would read beyond a row */
-      if (copied) {
-        m->move(&copy, rows, to, m->from, bits, kinds);
-        for (int32_t i = 0; i < kinds; i++) at[i] = i * tile->line;
-      }
-      for (int32_t i = 0; i < kinds; i++) shift[i] = (int32_t)(bits[i] & 7);
-      tile->bit_block(out, groups * tile->line, copied ? rows : m->from, at, copied ? NULL : shift, bytes);
-    }
-  }
-}
-
 /* ---- the tile ---------------------------------------------------------------------------------------------- */
 
 /* Divide the prefetch of what is left into so many parts of `calls` calls each. */
@@ -211,31 +86,34 @@ static void run_together(tesela__worker *w, const tesela__together *tiles) {
   const tesela__bits_tile *bits = &w->plan->bits_tile[w->piece->bits_tile - 1];
   const int64_t count[3] = {tile->na, tile->nb, tile->run}, runs = runs_of(&bits->in);
   const int32_t unit = bits->blocks ? 1 : w->piece->dst_bits;
-  bits_move in = {.side = &bits->in,
-                  .tiles = tiles->n,
-                  .apart = tiles->src,
-                  .move = bits->take,
-                  .in = true,
-                  .down = bits->whole_bytes ? 3 : 0,
-                  .to = w->stage,
-                  .from = tile->src,
-                  .prefetch = &w->prefetch};
-  bits_move out = {.side = &bits->out,
-                   .tiles = tiles->n,
-                   .apart = tiles->dst,
-                   .move = bits->put,
-                   .stream = w->store == TESELA__STORE_STREAM,
-                   .down = in.down,
-                   .to = tile->dst,
-                   .next = bits->slices == 1 ? tile->next_dst : NULL,
-                   .prefetch = &w->prefetch};
+  tesela__bits_move in = {.side = &bits->in,
+                          .tiles = tiles->n,
+                          .apart = tiles->src,
+                          .move = bits->take,
+                          .in = true,
+                          .down = bits->whole_bytes ? 3 : 0,
+                          .to = w->stage,
+                          .from = tile->src,
+                          .prefetch = &w->prefetch};
+  tesela__bits_move out = {.side = &bits->out,
+                           .tiles = tiles->n,
+                           .apart = tiles->dst,
+                           .move = bits->put,
+                           .stream = w->store == TESELA__STORE_STREAM,
+                           .down = in.down,
+                           .to = tile->dst,
+                           .next = bits->slices == 1 ? tile->next_dst : NULL,
+                           .prefetch = &w->prefetch};
   share_prefetch(&w->prefetch, 2 + bits->n_passes, runs / (bits->kinds > 1 ? bits->kinds : 8));
+  const bool transposes = tesela__bits_transposes(bits, count);
+  if (transposes) in.to = w->pack;
   if (bits->kinds > 1 && !bits->kind_bytes)
-    move_kinds(&in, bits, count, tile->src_bit, w->pack);
+    tesela__bits_move_rows(&in, bits, count, tile->src_bit, tile->next_src ? tile->next_src - tile->src : 0,
+                           transposes ? w->stage : w->pack);
   else
-    move_runs(&in, count, unit, tile->src_bit);
+    tesela__bits_move_runs(&in, count, unit, tile->src_bit);
   unsigned char *from = w->stage, *to = w->pack;
-  for (int32_t i = 0; i < bits->n_passes; i++) {
+  for (int32_t i = 0; i < bits->n_passes && !transposes; i++) {
     const tesela__piece *pass = &bits->pass[i];
     if (bits->padded > 0 && i == (bits->of_bands ? 0 : bits->n_passes - 1))
       memset(to, w->plan->fill_pattern[0], (size_t)bits->padded);
@@ -245,7 +123,7 @@ static void run_together(tesela__worker *w, const tesela__together *tiles) {
     to = from;
     from = from == w->stage ? w->pack : w->stage;
   }
-  out.from = bits->of_bands ? to : from;
+  out.from = bits->of_bands || transposes ? to : from;
   if (bits->kind_bytes) {
     int64_t row[8];
     for (int32_t i = 0; i < bits->kinds; i++) row[i] = i * bits->kind_bytes;
@@ -253,7 +131,7 @@ static void run_together(tesela__worker *w, const tesela__together *tiles) {
     out.from = to;
   }
   share_prefetch(&w->prefetch, 1, runs_of(&bits->out) / 8);
-  move_runs(&out, count, unit, tile->dst_bit);
+  tesela__bits_move_runs(&out, count, unit, tile->dst_bit);
 }
 
 /* ---- tiles that wait --------------------------------------------------------------------------------------- */

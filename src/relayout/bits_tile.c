@@ -47,7 +47,8 @@ static void set_bits_side(const tesela__bits_fit *fit, bool src, tesela__bits_si
   side->less *= unit;
 }
 
-/* The cut loops, those with the most tiles first: lines of which a tile has a part are in the cache for the next part. */
+/* The cut loops, those with the most tiles first: lines of which a tile has a part are in the cache for the next part. Where rows are
+ * transposed at once, the loop of the run of src is the last one: the next tile reads next to this one, from the same pages. */
 static void find_cuts(tesela__bits_fit *fit) {
   fit->n_cuts = 0;
   for (int32_t i = 0; i < fit->box->n_loops; i++) {
@@ -60,6 +61,12 @@ static void find_cuts(tesela__bits_fit *fit) {
       fit->cut[k] = other;
     }
     fit->cut[k] = i;
+  }
+  for (int32_t k = 0; k + 1 < fit->n_cuts && fit->direct; k++) {
+    const int32_t other = fit->cut[k + 1];
+    if (!(fit->of[0] >> fit->cut[k] & 1)) continue;
+    fit->cut[k + 1] = fit->cut[k];
+    fit->cut[k] = other;
   }
 }
 

@@ -44,18 +44,25 @@ static int32_t next_of_short_rows(const tesela__builder *b) {
   return -1;
 }
 
-/* The loop in which tiles of a transpose, or of whole runs, that read short stretches go on in src: innermost, it reads src in order. `f32
- * [64,876032]{1,0:T(64,16)}` to T(4,32), stretches of 256 bytes from tiles of 4 KiB: from 4.9 to 12 GB/s. */
-static int32_t next_of_short_stretches(const tesela__builder *b) {
+/* What a tile of a transpose, or of whole runs, reads together, if that is short; or 0. */
+static int64_t short_stretch(const tesela__builder *b) {
   enum { SHORT = 1024 };
   const tesela__job *job = b->job;
   const bool runs = b->piece->solver == TESELA_SOLVER_ROWS && b->chunk >= b->run.n && !job->fill &&
                     !job->conversion && !job->bitwise;
   if (!(b->piece->transpose_fn || runs) || job->group > 1 || job->apart || job->inner || !job->plan->stream)
-    return -1;
+    return 0;
   const int64_t bytes = tesela__bytes_together(b, true);
-  for (int32_t i = 0; i < job->box->n_loops && bytes > 0 && bytes < SHORT; i++)
-    if (!b->used[i] && job->box->loop[i].ss == bytes) return i;
+  return bytes < SHORT ? bytes : 0;
+}
+
+/* The loop in which tiles that read short stretches go on in src: innermost, it reads src in order. `f32 [64,876032]{1,0:T(64,16)}` to
+ * T(4,32), stretches of 256 bytes from tiles of 4 KiB: from 4.9 to 12 GB/s. */
+static int32_t next_of_short_stretches(const tesela__builder *b) {
+  const tesela__job *job = b->job;
+  const int64_t step = b->bits.direct ? b->bits.in * job->dst_bits : short_stretch(b);
+  for (int32_t i = 0; i < job->box->n_loops && step > 0; i++)
+    if (!b->used[i] && job->box->loop[i].ss == step) return i;
   return -1;
 }
 

@@ -307,6 +307,11 @@ static tesela_status set_bits_tile(tesela__builder *b, tesela_error *err) {
     const tesela__kernel *block = tesela__kernel_for(b->job, TESELA__K_BIT_BLOCK, fit->bits, 0);
     tile->bit_block = (tesela__bit_block_fn *)block->fn;
     piece->isa |= block->isa;
+    const tesela__kernel *transpose = tesela__kernel_for(b->job, TESELA__K_BIT_TRANSPOSE, fit->bits, 0);
+    if (transpose && fit->direct) {
+      tile->transpose = (tesela__bit_transpose_fn *)transpose->fn;
+      piece->isa |= transpose->isa;
+    }
   }
   tile->take = (tesela__rows_fn *)take->fn;
   tile->put = (tesela__rows_fn *)put->fn;

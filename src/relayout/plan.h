@@ -333,6 +333,10 @@ typedef struct tesela__bits_tile {
   bool whole_bytes; /* of these: runs on both sides are whole bytes, of which both are copies */
   tesela__bit_block_fn
       *bit_block; /* of blocks of elements below a byte: `kinds` rows become rows of as many kinds */
+  tesela__bit_transpose_fn *transpose; /* of these: many rows go straight to the second buffer; or NULL */
+  int64_t column;   /* bytes there from one column to the next; 0: they are not at equal distances, or few */
+  int32_t n_planes; /* the loops of `in` but its rows, with their places there */
+  tesela__bits_loop plane[TESELA__BITS_LOOPS];
   int32_t kinds,
       row_loops;      /* the first loops of `in` are these rows, `rows` with those that fill the last byte */
   int64_t rows, line; /* line: bytes from one row of a kind to the next */

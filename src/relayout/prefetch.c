@@ -188,7 +188,8 @@ static tesela_status set_bits_prefetch(tesela__builder *b, tesela_error *err) {
   const int64_t bytes = tesela__ceil_div((in->unit * in->run.n - in->less) * unit, 8);
   int64_t n = 1, at[TESELA__BITS_LOOPS] = {0}, from = 0;
   for (int32_t i = 0; i < in->n_loops; i++) n *= in->loop[i].n;
-  if (n > MOST_STRETCHES || bytes > LONGEST || tesela__bits_runs_meet(in)) return TESELA_OK;
+  if (n > MOST_STRETCHES || bytes > LONGEST || tesela__bits_runs_meet(in) || tile->transpose)
+    return TESELA_OK;
   if (n == 1 && bytes > IN_ORDER) return TESELA_OK;
   list l;
   tesela_status status = list_start(&l, b, n, bytes, err);

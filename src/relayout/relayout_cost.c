@@ -221,7 +221,10 @@ static tesela__verdict bits_tile_verdict(const tesela__job *job) {
   tesela__bits_fit_tile(&fit, job, TESELA__BITS_ELEMENTS);
   if (fit.in == 1 || fit.out == 1) return refuses("no elements are near in src, or none contiguous in dst");
   const double bytes = job->dst_bits / 8.0;
-  return costs(job, fit.blocks ? TESELA__COST_BITS_COPIED : TESELA__COST_BITS_AS_BYTES,
+  return costs(job,
+               fit.direct   ? TESELA__COST_BITS_TRANSPOSED
+               : fit.blocks ? TESELA__COST_BITS_COPIED
+                            : TESELA__COST_BITS_AS_BYTES,
                fit.blocks ? (double)fit.step : (double)fit.elements * bytes, (double)fit.in * bytes,
                (double)fit.out * bytes, fit.blocks ? 0 : passes_cost(job, &fit));
 }
@@ -305,7 +308,7 @@ static tesela__verdict byte_tile_verdict(const tesela__job *job) {
   return verdict;
 }
 
-static tesela__verdict bits_verdict(const tesela__job *job) {
+tesela__verdict tesela__bits_verdict(const tesela__job *job) {
   if (job->plan->dst.bits >= 8 && !job->bitwise) return byte_tile_verdict(job);
   if (job->bitwise) return bits_tile_verdict(job);
   if (job->group <= 1) return refuses("whole bytes can be moved");
@@ -316,8 +319,6 @@ static tesela__verdict bits_verdict(const tesela__job *job) {
                  !has_few_streams(tesela__min(a->n, b->n), 1));
   return costs(job, TESELA__COST_BITS, in * (double)b->n, in, out, 0);
 }
-
-float tesela__bits_cost(const tesela__job *job) { return bits_verdict(job).cost; }
 
 /* Do permutes of lines move the run? */
 static bool is_near(const tesela__job *job, int64_t near, int64_t far) {
@@ -394,7 +395,7 @@ static tesela__verdict (*const verdict_of[TESELA__N_SOLVERS])(const tesela__job 
     [TESELA_SOLVER_TRANSPOSE] = transpose_verdict,
     [TESELA_SOLVER_INTERLEAVE] = interleave_verdict,
     [TESELA_SOLVER_DEINTERLEAVE] = deinterleave_verdict,
-    [TESELA_SOLVER_BITS] = bits_verdict,
+    [TESELA_SOLVER_BITS] = tesela__bits_verdict,
     [TESELA_SOLVER_STRIDED] = strided_verdict,
     [TESELA_SOLVER_GATHER] = gather_verdict,
     [TESELA_SOLVER_PERMUTE] = permute_verdict,

@@ -82,13 +82,20 @@ static void start_weave(tesela__builder *b, bool interleave) {
   b->piece->entry_dst = b->chunk * b->piece->run_dst + job->tail;
 }
 
-/* Most elements of a run: 4 KiB of neighbours on one side, with up to 16 KiB of src, which can be prefetched. */
+/* Most elements of a run: 4 KiB of neighbours on one side, of one that is repeated more, with up to 256 KiB of src. Of a run with other elements
+ * between its own 16 KiB, so that their lines are in the cache for these. */
 static int64_t most_strided(const tesela__job *job, const tesela__loop *run) {
+  enum { REPEATED = 32 << 10, ALONE = 256 << 10, SHARED = 16 << 10 };
   if (job->conversion) return 64;
   if (job->bitwise || job->random || (run->ds != job->wd && run->ss != job->ws)) return 256;
   const int64_t step = run->ss < 0 ? -run->ss : run->ss;
-  int64_t most = 4096 / job->wd;
-  while (most * step > 16384 && most * job->wd > 512) most /= 2;
+  int64_t reach = ALONE;
+  for (int32_t i = 0; i < job->box->n_loops; i++) {
+    const int64_t ss = job->box->loop[i].ss, between = ss < 0 ? -ss : ss;
+    if (&job->box->loop[i] != run && between < TESELA__LINE) reach = SHARED;
+  }
+  int64_t most = (step == 0 ? REPEATED : 4096) / job->wd;
+  while (most * step > reach && most * job->wd > 512) most /= 2;
   return most;
 }
 

@@ -77,10 +77,10 @@ static void find_bits_padding(tesela__job *job) {
   const int64_t row = tesela__bits_row(job->box, job->dst_bits, false, &loops) / job->dst_bits;
   const int64_t padding = tesela__padding_behind(job, loops, row * job->dst_bits) / job->dst_bits;
   if (padding == 0 || row + padding > MOST) return;
-  const float apart = tesela__bits_cost(job) + APART / (float)(row * job->dst_bits);
+  const float apart = tesela__bits_verdict(job).cost + APART / (float)(row * job->dst_bits);
   job->row = row;
   job->padding = padding;
-  if (job->random || tesela__bits_cost(job) <= apart) return;
+  if (job->random || tesela__bits_verdict(job).cost <= apart) return;
   job->row = job->padding = 0;
 }
 
@@ -114,6 +114,7 @@ float tesela__cost_of_bits(tesela_plan *plan, const tesela__box *box, int64_t *r
  *   u1[17,1507910,7] to {2,1,0:T(32,8)}   the 17 begin 2 bits later each, so there are 4 phases */
 static int32_t find_phases(tesela_plan *plan, const tesela__box *box, uint64_t *random) {
   enum { APART = 8 * TESELA__LINE, MOST_PIECES = 64 };
+  const float BETTER = 0.8F; /* since pieces share lines of dst */
   if (plan->dst.bits >= 8 || plan->src.bits != plan->dst.bits || plan->n_pieces > MOST_PIECES) return -1;
   for (int32_t i = 0; i < box->n_loops; i++) {
     const tesela__loop *l = &box->loop[i];
@@ -123,7 +124,7 @@ static int32_t find_phases(tesela_plan *plan, const tesela__box *box, uint64_t *
     tesela__drop_loop(&one, i);
     if (random ? tesela__random(random) % 2
                : (plan->window > 0 && phases * l->ds > 8 * plan->reach) ||
-                     tesela__cost_of_bits(plan, &one, NULL) < tesela__cost_of_bits(plan, box, NULL))
+                     tesela__cost_of_bits(plan, &one, NULL) < BETTER * tesela__cost_of_bits(plan, box, NULL))
       return i;
   }
   return -1;

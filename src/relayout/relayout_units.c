@@ -151,10 +151,10 @@ static void set_units_of_conversion(tesela__job *job) {
   job->bitwise = false;
 }
 
-/* Blocks of whole bytes, where tiles in buffers, which one thread runs, and permutes are not better. */
+/* Blocks of whole bytes, where tiles in buffers and permutes are not better. Tiles whose elements are in bytes of their own are run by one
+ * thread. */
 static void choose_blocks(tesela__job *job) {
   const int64_t bytes = tesela__max(job->plan->info.src_bytes, job->plan->info.dst_bytes);
-  const float threads = (float)tesela__threads_for_bytes(job->plan, bytes);
   tesela__box bits = *job->box;
   tesela__job tiles = *job;
   tesela__set_units_of_bits(job);
@@ -162,8 +162,11 @@ static void choose_blocks(tesela__job *job) {
   job->behind = tesela__padding_of_column(job, UINT64_C(1) << job->b, job->box->loop[job->b].n / job->group);
   tiles.box = &bits;
   find_loops(&tiles);
-  const float cost = tesela__bits_cost(job);
-  const bool moves_tiles = cost > threads * tesela__bits_cost(&tiles) || tesela__permutes_bits(&tiles, cost);
+  const float cost = tesela__bits_verdict(job).cost;
+  const tesela__verdict of_tiles = tesela__bits_verdict(&tiles);
+  const float threads =
+      of_tiles.way == TESELA__COST_BITS_AS_BYTES ? (float)tesela__threads_for_bytes(job->plan, bytes) : 1;
+  const bool moves_tiles = cost > threads * of_tiles.cost || tesela__permutes_bits(&tiles, cost);
   if (job->random ? tesela__random(job->random) % 2 : !moves_tiles) return;
   *job->box = bits;
   tiles.box = job->box;

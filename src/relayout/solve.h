@@ -149,8 +149,8 @@ double tesela__parts_of_lines(const tesela__job *job);
 /* What the cheapest of rows, transposes and weaves costs. */
 float tesela__quick_cost(const tesela__job *job);
 
-/* What BITS costs, where it applies. */
-float tesela__bits_cost(const tesela__job *job);
+/* What BITS says. */
+tesela__verdict tesela__bits_verdict(const tesela__job *job);
 /* Does PERMUTE apply and cost less? */
 bool tesela__permutes_bits(const tesela__job *job, float cost);
 
@@ -190,6 +190,8 @@ typedef struct tesela__bits_fit {
   int32_t n_cuts, cut[3]; /* loops of which the tile has a part */
   bool blocks;            /* elements stay bits */
   uint64_t of[2];         /* of blocks: the loops of the run of src, of that of dst */
+  bool direct; /* of blocks: rows of src are transposed straight to the second buffer, tiles go along src */
+  bool random; /* the job's choices are: so are tiles that would be faster otherwise */
 } tesela__bits_fit;
 
 /* The run of a side: its loops in order, all but the last one whole. */

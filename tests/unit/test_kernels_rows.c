@@ -284,6 +284,33 @@ static void try_bit_block(const tesela__kernel *kernel) {
   check_dst(kernel, what);
 }
 
+static void try_bit_transpose(const tesela__kernel *kernel) {
+  enum { MOST_BYTES = 100 };
+  const int64_t width = kernel->width, m = 8 / width, rows = TESELA__BIT_GROUPS * m;
+  const int64_t bytes = TESELA__BIT_STEP + below(MOST_BYTES - TESELA__BIT_STEP), columns = m * bytes;
+  const int64_t column = TESELA__BIT_GROUPS + below(2) * below(30);
+  const int64_t at = place(column * (columns - 1) + TESELA__BIT_GROUPS), ahead = below(2) * below(1 << 20);
+  const bool shifts = below(2);
+  int64_t src_off[TESELA__BIT_GROUPS * 8];
+  int32_t shift[TESELA__BIT_GROUPS * 8] = {0};
+  char what[100];
+  for (int64_t i = 0; i < rows; i++) {
+    if (shifts) shift[i] = (int32_t)below(8);
+    src_off[i] = place(bytes + (shift[i] > 0));
+  }
+  reset_dst();
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t k = 0; k < columns; k++) {
+      const rows_case c = {.width = width};
+      const int64_t bit = (at + column * k + i / m) * 8 + i % m * width;
+      for (int64_t b = 0; b < width; b++) move_bit(&c, bit + b, src_off[i] * 8 + shift[i] + k * width + b);
+    }
+  ((tesela__bit_transpose_fn *)kernel->fn)(dst_arena + at, column, src_arena, src_off, shifts ? shift : NULL,
+                                           bytes, ahead);
+  snprintf(what, sizeof what, "%" PRId64 " bytes, column %" PRId64 ", shift %d", bytes, column, shift[0]);
+  check_dst(kernel, what);
+}
+
 static void try_stream(const tesela__kernel *kernel) {
   int64_t lines = below(200), at = place(lines * 64) / 64 * 64, from = place(lines * 64);
   char what[100];
@@ -351,6 +378,8 @@ static void test_bit_blocks(void **unused) {
   fill_src();
   protect_src(true);
   try_kinds(TESELA__K_BIT_BLOCK, TESELA__K_BIT_BLOCK, try_bit_block, slow_run() ? TRIALS / 10 : TRIALS);
+  try_kinds(TESELA__K_BIT_TRANSPOSE, TESELA__K_BIT_TRANSPOSE, try_bit_transpose,
+            slow_run() ? TRIALS / 10 : TRIALS);
 }
 
 static void test_streams(void **unused) {

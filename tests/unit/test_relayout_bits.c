@@ -264,26 +264,46 @@ static void test_random(void **unused) {
   assert_true(used[TESELA_SOLVER_BITS] > 0 && used[TESELA_SOLVER_ROWS] > 0);
 }
 
-/* Two long dims, exchanged, with rows that begin at any bit: several tiles on both sides. */
+/* Rows at any distance. */
+static void set_rows(side *s) {
+  int64_t stride = 1;
+  s->offset = below(9);
+  s->places = s->offset + 1;
+  for (int32_t i = s->n - 1; i >= 0; i--) {
+    digit *g = &s->digit[i];
+    g->stride = stride;
+    s->places += (g->extent - 1) * stride;
+    stride *= g->extent;
+    if (i == s->n - 1) stride += below(4);
+  }
+}
+
+/* Two long dims, exchanged, with rows that begin at any bit: several tiles on both sides. A few values of a third dim are around these rows, or
+ * between them, on each side. */
 static bool draw_transpose(copy_case *c) {
   c->bits = 1 << below(3);
-  c->rank = 2;
+  c->rank = 3;
   c->fill = TESELA_FILL_ZERO;
+  c->shape[2] = 1 + below(2) * below(5);
   c->shape[0] = 100 + below(1000);
-  c->shape[1] = 60 + below((MOST_PLACES - 20000) / c->shape[0] - 100);
+  c->shape[1] = 60 + below((MOST_PLACES - 20000) / c->shape[0] / c->shape[2]);
   if (c->shape[1] > 1500) c->shape[1] = 1500;
-  const int64_t pitch[2] = {c->shape[1] + below(4), c->shape[0] + below(4)};
-  c->src = (side){2, {{0, 1, c->shape[0], pitch[0]}, {1, 1, c->shape[1], 1}}, below(9), 0};
-  c->dst = (side){2, {{1, 1, c->shape[1], pitch[1]}, {0, 1, c->shape[0], 1}}, below(9), 0};
-  c->src.places = c->src.offset + (c->shape[0] - 1) * pitch[0] + c->shape[1];
-  c->dst.places = c->dst.offset + (c->shape[1] - 1) * pitch[1] + c->shape[0];
+  for (int32_t i = 0; i < 2; i++) {
+    side *s = i ? &c->dst : &c->src;
+    const int32_t few = (int32_t)below(2);
+    s->n = 3;
+    s->digit[few] = (digit){2, 1, c->shape[2], 0};
+    s->digit[1 - few] = (digit){i, 1, c->shape[i], 0};
+    s->digit[2] = (digit){1 - i, 1, c->shape[1 - i], 0};
+    set_rows(s);
+  }
   return c->src.places < MOST_PLACES && c->dst.places < MOST_PLACES;
 }
 
 static void test_transposes(void **unused) {
   (void)unused;
   used[TESELA_SOLVER_BITS] = 0;
-  run_cases(draw_transpose, slow_run() ? 3 : 20);
+  run_cases(draw_transpose, slow_run() ? 4 : 30);
   assert_true(used[TESELA_SOLVER_BITS] > 0);
 }
 
