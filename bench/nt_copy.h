@@ -6,7 +6,9 @@
  * overwrite. The lines to come are prefetched into L2 (NT_COPY_AHEAD bytes ahead), four lines are loaded and then
  * stored with non-temporal stores, and one fence ends the call.
  *
- * Needs x86-64 with AVX2; elsewhere nt_copy_name is NULL and nt_copy is memcpy.
+ * nt_pass reads and writes as fast, but other numbers of bytes: what a conversion has to move, without converting.
+ *
+ * Needs x86-64 with AVX2; elsewhere nt_copy_name is NULL, nt_copy is memcpy, and nt_pass does nothing.
  */
 #ifndef TESELA_BENCH_NT_COPY_H
 #define TESELA_BENCH_NT_COPY_H
@@ -46,6 +48,20 @@ __attribute__((target("avx2"))) static inline void nt_copy_avx2(unsigned char *d
   }
 }
 
+/* In each of `steps` steps read `in` bytes and write `out`, both multiples of 64; dst is aligned to 64 bytes. */
+__attribute__((target("avx2"))) static inline void
+nt_pass(unsigned char *dst, size_t out, const unsigned char *src, size_t in, size_t steps) {
+  __m256i all = _mm256_setzero_si256();
+  for (; steps; steps--, src += in, dst += out) {
+    for (size_t line = 0; line < in; line += 64)
+      _mm_prefetch((const char *)src + NT_COPY_AHEAD + line, _MM_HINT_T1);
+    for (size_t half = 0; half < in; half += 32)
+      all = _mm256_xor_si256(all, _mm256_loadu_si256((const __m256i *)(const void *)(src + half)));
+    for (size_t half = 0; half < out; half += 32) _mm256_stream_si256((__m256i *)(void *)(dst + half), all);
+  }
+  _mm_sfence();
+}
+
 /* Name of the way nt_copy takes on this CPU, NULL if it is only memcpy. */
 static inline const char *nt_copy_name(void) {
   return __builtin_cpu_supports("avx512f") ? "avx512" : __builtin_cpu_supports("avx2") ? "avx2" : NULL;
@@ -75,6 +91,10 @@ static inline void nt_copy(void *dst, const void *src, size_t bytes) {
 
 static inline const char *nt_copy_name(void) { return NULL; }
 static inline void nt_copy(void *dst, const void *src, size_t bytes) { memcpy(dst, src, bytes); }
+static inline void nt_pass(unsigned char *dst, size_t out, const unsigned char *src, size_t in,
+                           size_t steps) {
+  (void)dst, (void)out, (void)src, (void)in, (void)steps;
+}
 
 #endif
 #endif
