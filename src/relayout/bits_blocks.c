@@ -213,11 +213,12 @@ static void set_dst_side(const block_tile *t, tesela__bits_side *side) {
   join_runs(side);
 }
 
-/* Where rows that are transposed at once go: the distance of their columns, if it is one, and the places of planes. */
+/* Where rows that are transposed at once go: the distance of their columns, if it is one, and the places of planes. Not if planes continue the
+ * rows, which are the run of src alone then. */
 static void set_columns(const block_tile *t, tesela__bits_tile *tile) {
   const tesela__bits_fit *fit = t->fit;
   tesela__bits_side side = {.n_loops = 0};
-  if (!is_large(t)) return;
+  if (!is_large(t) || t->along) return;
   tile->column = t->flat ? t->column : t->b[t->in.loop[0]];
   for (int32_t k = 0; k < t->in.n; k++)
     if (t->b[t->in.loop[k]] != tile->column * t->in.unit[k]) tile->column = 0;
