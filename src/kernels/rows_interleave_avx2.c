@@ -49,25 +49,35 @@ AVX2 TESELA__INLINE __m256i shuffle3_avx2(const __m256i *v, const uint8_t (*tabl
 }
 
 AVX2 TESELA__INLINE void weave3_avx2(__m256i *v, int width) {
-  const uint8_t(*table)[16] = weave3_tables_avx2[__builtin_ctz((unsigned)width)];
-  __m256i x = shuffle3_avx2(v, table), y = shuffle3_avx2(v, table + 3), z = shuffle3_avx2(v, table + 6);
+  __m256i x = v[0], y = v[1], z = v[2];
+  if (width < 16) { /* an element of 16 bytes is a half */
+    const uint8_t(*table)[16] = weave3_tables_avx2[__builtin_ctz((unsigned)width)];
+    x = shuffle3_avx2(v, table), y = shuffle3_avx2(v, table + 3), z = shuffle3_avx2(v, table + 6);
+  }
   v[0] = _mm256_permute2x128_si256(x, y, 0x20); /* the low halves are the first 48 bytes, */
   v[1] = _mm256_permute2x128_si256(z, x, 0x30); /* the high ones the others */
   v[2] = _mm256_permute2x128_si256(y, z, 0x31);
 }
 
 AVX2 TESELA__INLINE void unweave3_avx2(__m256i *v, int width) {
-  const uint8_t(*table)[16] = unweave3_tables_avx2[__builtin_ctz((unsigned)width)];
   __m256i group[3] = {_mm256_permute2x128_si256(v[0], v[1], 0x30),
                       _mm256_permute2x128_si256(v[0], v[2], 0x21),
                       _mm256_permute2x128_si256(v[1], v[2], 0x30)};
   TESELA__UNROLL_GCC
-  for (int s = 0; s < 3; s++) v[s] = shuffle3_avx2(group, table + 3 * s);
+  for (int s = 0; s < 3; s++)
+    v[s] = width == 16 ? group[s]
+                       : shuffle3_avx2(group, unweave3_tables_avx2[__builtin_ctz((unsigned)width)] + 3 * s);
 }
 
 /* ---- 2, 4 and 8 streams: rounds of pairs --------------------------------------------------------------------- */
 
 AVX2 TESELA__INLINE void weave_pair_avx2(__m256i *a, __m256i *b, int width) {
+  if (width == 16) {
+    const __m256i low = _mm256_permute2x128_si256(*a, *b, 0x20);
+    *b = _mm256_permute2x128_si256(*a, *b, 0x31);
+    *a = low;
+    return;
+  }
   __m256i x = _mm256_permute4x64_epi64(*a, 0xd8), y = _mm256_permute4x64_epi64(*b, 0xd8);
   *a = width == 1   ? _mm256_unpacklo_epi8(x, y)
        : width == 2 ? _mm256_unpacklo_epi16(x, y)
@@ -81,6 +91,7 @@ AVX2 TESELA__INLINE void weave_pair_avx2(__m256i *a, __m256i *b, int width) {
 
 /* The even elements in the low half, the odd ones in the high half. */
 AVX2 TESELA__INLINE __m256i part_avx2(__m256i x, int width) {
+  if (width == 16) return x;
   __m128i order = width == 1   ? _mm_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15)
                   : width == 2 ? _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15)
                                : _mm_setr_epi8(0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15);
@@ -261,7 +272,7 @@ static inline void row_avx2(steps_avx2 *steps, unsigned char *dst, const unsigne
          tesela__k_interleave##width##_c, width)                                                       \
   KERNEL(tesela__k_deinterleave##width##_x##k##_avx2, unwoven##width##_x##k##_avx2,                    \
          tesela__k_deinterleave##width##_c, width)
-#define WIDTHS(k) KERNELS(1, k) KERNELS(2, k) KERNELS(4, k) KERNELS(8, k)
+#define WIDTHS(k) KERNELS(1, k) KERNELS(2, k) KERNELS(4, k) KERNELS(8, k) KERNELS(16, k)
 WIDTHS(2)
 WIDTHS(3)
 WIDTHS(4)

@@ -9,8 +9,6 @@
  */
 #include "relayout/solve.h"
 
-static bool has_small_l2(const tesela__job *job) { return job->plan->info.l2_bytes <= 512 << 10; }
-
 /* Are rows of both sides longer than tiles are? */
 static bool has_long_rows(const tesela__job *job) {
   enum { IN = 256, OUT = 1024 };
@@ -25,7 +23,7 @@ static bool only_copies(const tesela__job *job) {
  * 6.2 to 10 GB/s, by that and by is_fine). What rows of dst that end within a line carry must have room. */
 static bool along_src_pays(const tesela__job *job) {
   const tesela__loop *a = &job->box->loop[job->a];
-  return job->plan->stream && only_copies(job) && has_small_l2(job) && has_long_rows(job) &&
+  return job->plan->stream && only_copies(job) && tesela__has_small_l2(job) && has_long_rows(job) &&
          (a->ds % TESELA__LINE == 0 || a->n <= TESELA__CARRIED_FAR);
 }
 
@@ -42,19 +40,34 @@ static bool is_fine(const tesela__job *job) {
   if (job->wd > 2 || !only_copies(job)) return false;
   if (job->random) return tesela__random(job->random) % 2;
   const int64_t in = job->box->loop[job->b].ss, out = job->box->loop[job->a].ds;
-  return job->plan->stream && has_small_l2(job) && job->box->loop[job->a].n * job->wd >= FEW &&
+  return job->plan->stream && tesela__has_small_l2(job) && job->box->loop[job->a].n * job->wd >= FEW &&
          (out % TESELA__LINE != 0 || in % PAGE == 0 || out % (PAGE / 2) == 0);
+}
+
+/* Do stretches of dst that a tile writes pay as one, out of the buffer, though they are whole lines? Where L2 is small: those from short rows of src
+ * that are whole pages apart (Zen 3: `f32 [32,16384,32]` to 2 1 0 from 5.0 to 12 GB/s, `f32 [580608,31]` to 1 0 from 9.5 to 14), and
+ * few bytes that follow each other (T(4,128) of `u8 [385024,412]` from 7.3 to 13). */
+static bool is_staged_whole(const tesela__job *job) {
+  enum { PAGE = 4096, SHORT = 512, LEAST = 4, FEW = 8 };
+  const tesela__loop *a = &job->box->loop[job->a], *b = &job->box->loop[job->b];
+  if (!job->plan->stream || !tesela__has_small_l2(job) || !only_copies(job) || job->random) return false;
+  if (job->wd == 1) return a->n >= LEAST && a->n <= FEW && b->ss > a->n && a->ds % TESELA__LINE == 0;
+  return job->wd >= 4 && a->n * job->wd <= SHORT && a->ds % PAGE == 0;
 }
 
 /* The target where L2 is small, if it is another than `target`. Lines of many rows that are far apart and not in the same sets of L1 are faster than
  * longer stretches of few (Zen 3: `u8 [1539,28171]` from 2.5 to 4.0 GB/s, `u16 [20734,1275]` from 4.2 to 6.5), and are along src, where
  * rows of dst end within a line, also for wider elements (`f32 [7341,1393]` from 4.7 to 6.9); others take longer stretches of src (`f32
- * [16384,512]` from 5.5 to 8.5). Short rows of dst follow each other for longer (`u8 [32,8,2,128,16,2,128]` to 4 2 6 1 3 5 0 from 3.1 to 5.6). */
+ * [16384,512]` from 5.5 to 8.5). Short rows of dst follow each other for longer (`u8 [32,8,2,128,16,2,128]` to 4 2 6 1 3 5 0 from 3.1 to 5.6),
+ * and so do those of rows of src that follow each other (`c128 [3,6,3070,22]` from 0.56 to 0.78 of the NT copy). */
 static tesela__tile_target target_of_small_l2(const tesela__job *job, bool fine, tesela__tile_target target) {
-  enum { PAGE = 4096, APART = 512, FAR = 1024, ROWS = 256, OUT = 512 };
+  enum { PAGE = 4096, APART = 512, FAR = 1024, ROWS = 256, OUT = 512, LONG = 1024, SHORT = 512 };
   const tesela__loop *a = &job->box->loop[job->a], *b = &job->box->loop[job->b];
   const int64_t in_page = b->ss % PAGE;
   const bool is_long = has_long_rows(job);
+  const bool follow = only_copies(job) && b->ss == a->n * job->ws && a->n * job->wd <= SHORT;
+  if (job->wd >= 4 && (is_staged_whole(job) || (follow && job->wd >= 8)))
+    return (tesela__tile_target){target.in, tesela__max(target.out, LONG), 0};
   if (fine && is_long) return (tesela__tile_target){in_page == 0 ? 256 : 128, OUT, 0};
   if ((job->wd == 4 || job->wd == 8) && a->ds % TESELA__LINE != 0 && along_src_pays(job))
     return (tesela__tile_target){128, 1024, 0};
@@ -82,7 +95,7 @@ static tesela__tile_target target_of_blocks(const tesela__job *job, bool fine) {
     target.in = 512; /* see rows_meet */
   else if (pitch % tesela__l2_set(job->plan) == 0)
     target = (tesela__tile_target){1024, 128, 0};
-  if (has_small_l2(job) && job->plan->stream) target = target_of_small_l2(job, fine, target);
+  if (tesela__has_small_l2(job) && job->plan->stream) target = target_of_small_l2(job, fine, target);
   if (tuning->in) target = (tesela__tile_target){tuning->in, tuning->out, 0};
   if (job->inner) target = (tesela__tile_target){1024, 1024, 0};
   if (job->random) target = tesela__random_target(job->random, job->wd == 1 ? 3 : 5);
@@ -190,6 +203,7 @@ void tesela__start_transpose(tesela__builder *b) {
   int64_t src_width = job->conversion ? job->src_bits : 8 * (int64_t)job->ws;
   b->fine = is_fine(job);
   b->target = target_of_blocks(job, b->fine);
+  b->fine = b->fine || is_staged_whole(job);
   int64_t na = b->target.in * 8 / src_width, nb = b->target.out / job->wd, multiple = 64 / job->wd;
   if (m > 1 || job->conversion || job->apart) set_most_packed(b, m);
   if (m > 1) na = b->a.most, nb = b->b.most, multiple = 64;
