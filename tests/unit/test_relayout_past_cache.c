@@ -99,18 +99,31 @@ static void test_long_pairs(void **state) {
   }
 }
 
-/* Rows of dst that follow each other are staged in parts, of a loop that others follow. */
-static void test_staged_parts(void **state) {
-  (void)state;
-  static const int64_t shape[] = {6, 78, 39, 2, 200};
+static void run_one(int32_t bits, int32_t rank, const int64_t *shape, const char *dst, const char *src) {
   uint64_t random = 1;
   pair p = {0};
-  assert_true(layout_of_digits(&p.dst, TESELA_DTYPE_NONE, 16, 5, shape, "3 2 4 1 0"));
-  assert_true(layout_of_digits(&p.src, TESELA_DTYPE_NONE, 16, 5, shape, "0 1 2 3 4"));
+  assert_true(layout_of_digits(&p.dst, TESELA_DTYPE_NONE, bits, rank, shape, dst));
+  assert_true(layout_of_digits(&p.src, TESELA_DTYPE_NONE, bits, rank, shape, src));
   run_pair(&p, &random);
 }
 
+/* Rows of dst that follow each other are staged in parts, of a loop that others follow. */
+static void test_staged_parts(void **state) {
+  (void)state;
+  run_one(16, 5, (const int64_t[]){6, 78, 39, 2, 200}, "3 2 4 1 0", "0 1 2 3 4");
+}
+
+/* Where L2 is small, whole lines of dst are staged, too: those that are pages apart, and few bytes that follow each other. */
+static void test_staged_lines(void **state) {
+  (void)state;
+  run_one(32, 2, (const int64_t[]){122880, 31}, "1 0", "0 1");
+  run_one(64, 3, (const int64_t[]){8, 4096, 56}, "2 1 0", "0 1 2");
+  run_one(8, 2, (const int64_t[]){36864, 412}, "1/4 0/128 1 0", "0 1");
+  run_one(8, 3, (const int64_t[]){2048, 8, 1024}, "0 1 2", "0/32 1/4 2 0 1");
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_long_pairs), cmocka_unit_test(test_staged_parts)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_long_pairs), cmocka_unit_test(test_staged_parts),
+                                     cmocka_unit_test(test_staged_lines)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
