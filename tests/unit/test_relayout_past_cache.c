@@ -119,7 +119,6 @@ static void test_staged_lines(void **state) {
   run_one(32, 2, (const int64_t[]){122880, 31}, "1 0", "0 1");
   run_one(64, 3, (const int64_t[]){8, 4096, 56}, "2 1 0", "0 1 2");
   run_one(8, 2, (const int64_t[]){36864, 412}, "1/4 0/128 1 0", "0 1");
-  run_one(8, 3, (const int64_t[]){2048, 8, 1024}, "0 1 2", "0/32 1/4 2 0 1");
 }
 
 int main(void) {
