@@ -11,8 +11,8 @@ enum {
   PADDING_APART = 4, /* padding within lines in a pass of its own, which other solvers write with the rows */
   THIN = 2           /* tiles of a few columns, whose rows share lines with others */
 };
-/* Times the cost of a permute: from one buffer to another, both in L2; of bits with shuffles of 16 bytes. */
-static const float IN_BUFFERS = 1.3F, BITS_BY_SHUFFLES = 1.6F;
+/* Times the cost of a permute: from one buffer to another, both in L2; of bits with shuffles of 16 bytes, in the cache and past it. */
+static const float IN_BUFFERS = 1.3F, BITS_BY_SHUFFLES[] = {1.6F, 2.4F};
 
 static tesela__verdict refuses(const char *why) { return (tesela__verdict){.why = why}; }
 
@@ -375,7 +375,8 @@ static tesela__verdict permute_verdict(const tesela__job *job) {
                     (double)fit.picks * (cuts_runs(job, &fit) ? 2 : 1) / 8);
   if (job->padding > 0 && fit.padding == 0) verdict.cost += padding_apart(job);
   if (job->inner) verdict.cost *= IN_BUFFERS;
-  if (fit.bits && fit.stretch < TESELA__LINE) verdict.cost *= BITS_BY_SHUFFLES;
+  if (fit.bits && fit.stretch < TESELA__LINE)
+    verdict.cost *= BITS_BY_SHUFFLES[job->plan->stream && !job->inner];
   return verdict;
 }
 

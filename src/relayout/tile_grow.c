@@ -112,7 +112,7 @@ static int64_t most_staged(const tesela__builder *b, int64_t apart) {
 /* Rows of dst that end within a line: loops that follow them in dst join the tile, so that it covers whole lines. `in`: bytes that it will
  * read of each row of src. */
 static void complete_lines(tesela__builder *b, int64_t in) {
-  enum { COVERED = 4096, BOTH = 48 << 10 };
+  enum { COVERED = 4096, BOTH = 48 << 10, FEW_LINES = 2 * TESELA__LINE };
   const tesela__box *box = b->job->box;
   if (side_is_cut(&b->b) || b->b.extent % TESELA__LINE == 0) return;
   for (;;) {
@@ -125,7 +125,10 @@ static void complete_lines(tesela__builder *b, int64_t in) {
     if (s == &b->b && is_for_a(b, i)) return;
     int64_t most = tesela__ceil_div(2 * COVERED, bytes) * s->entries;
     if (s == &b->b) most = tesela__min(most, BOTH / in); /* each further row is a stretch of src */
-    if (s == &b->a) most = tesela__min(most, most_staged(b, s->entries));
+    if (s == &b->a) {                                    /* with some lines of each row of src */
+      most = tesela__max(most, tesela__min(in, FEW_LINES) / b->job->wd);
+      most = tesela__min(most, most_staged(b, s->entries));
+    }
     if (most < 2 * s->entries || side_is_cut(s)) return;
     b->used[i] = true;
     s->dense = s == &b->a || (s->dense && box->loop[i].ds == s->extent);

@@ -111,6 +111,7 @@ static void run_one(int32_t bits, int32_t rank, const int64_t *shape, const char
 static void test_staged_parts(void **state) {
   (void)state;
   run_one(16, 5, (const int64_t[]){6, 78, 39, 2, 200}, "3 2 4 1 0", "0 1 2 3 4");
+  run_one(16, 4, (const int64_t[]){304, 8, 1064, 2}, "1 3 2 0", "0 1 2 3");
 }
 
 /* Where L2 is small, whole lines of dst are staged, too: those that are pages apart, and few bytes that follow each other. */
