@@ -88,10 +88,6 @@ typedef struct tesela__job {
 /* May stores of a piece go past the cache, where lines should be written whole? */
 static inline bool tesela__may_stream(const tesela__job *job) { return job->plan->stream || job->random; }
 
-static inline bool tesela__has_small_l2(const tesela__job *job) {
-  return job->plan->info.l2_bytes <= 512 << 10;
-}
-
 /* Are all steps and bases whole bytes, except the src step of loop i and the dst step of loop j (or -1)? */
 bool tesela__is_bytewise(const tesela__box *box, int32_t i, int32_t j);
 

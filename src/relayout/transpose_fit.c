@@ -9,6 +9,8 @@
  */
 #include "relayout/solve.h"
 
+static bool has_small_l2(const tesela__job *job) { return job->plan->info.l2_bytes <= 512 << 10; }
+
 /* Are rows of both sides longer than tiles are? */
 static bool has_long_rows(const tesela__job *job) {
   enum { IN = 256, OUT = 1024 };
@@ -23,7 +25,7 @@ static bool only_copies(const tesela__job *job) {
  * 6.2 to 10 GB/s, by that and by is_fine). What rows of dst that end within a line carry must have room. */
 static bool along_src_pays(const tesela__job *job) {
   const tesela__loop *a = &job->box->loop[job->a];
-  return job->plan->stream && only_copies(job) && tesela__has_small_l2(job) && has_long_rows(job) &&
+  return job->plan->stream && only_copies(job) && has_small_l2(job) && has_long_rows(job) &&
          (a->ds % TESELA__LINE == 0 || a->n <= TESELA__CARRIED_FAR);
 }
 
@@ -40,7 +42,7 @@ static bool is_fine(const tesela__job *job) {
   if (job->wd > 2 || !only_copies(job)) return false;
   if (job->random) return tesela__random(job->random) % 2;
   const int64_t in = job->box->loop[job->b].ss, out = job->box->loop[job->a].ds;
-  return job->plan->stream && tesela__has_small_l2(job) && job->box->loop[job->a].n * job->wd >= FEW &&
+  return job->plan->stream && has_small_l2(job) && job->box->loop[job->a].n * job->wd >= FEW &&
          (out % TESELA__LINE != 0 || in % PAGE == 0 || out % (PAGE / 2) == 0);
 }
 
@@ -50,7 +52,7 @@ static bool is_fine(const tesela__job *job) {
 static bool is_staged_whole(const tesela__job *job) {
   enum { PAGE = 4096, SHORT = 512, LEAST = 4, FEW = 8 };
   const tesela__loop *a = &job->box->loop[job->a], *b = &job->box->loop[job->b];
-  if (!job->plan->stream || !tesela__has_small_l2(job) || !only_copies(job) || job->random) return false;
+  if (!job->plan->stream || !has_small_l2(job) || !only_copies(job) || job->random) return false;
   if (job->wd == 1) return a->n >= LEAST && a->n <= FEW && b->ss > a->n && a->ds % TESELA__LINE == 0;
   return job->wd >= 4 && a->n * job->wd <= SHORT && a->ds % PAGE == 0;
 }
@@ -95,7 +97,7 @@ static tesela__tile_target target_of_blocks(const tesela__job *job, bool fine) {
     target.in = 512; /* see rows_meet */
   else if (pitch % tesela__l2_set(job->plan) == 0)
     target = (tesela__tile_target){1024, 128, 0};
-  if (tesela__has_small_l2(job) && job->plan->stream) target = target_of_small_l2(job, fine, target);
+  if (has_small_l2(job) && job->plan->stream) target = target_of_small_l2(job, fine, target);
   if (tuning->in) target = (tesela__tile_target){tuning->in, tuning->out, 0};
   if (job->inner) target = (tesela__tile_target){1024, 1024, 0};
   if (job->random) target = tesela__random_target(job->random, job->wd == 1 ? 3 : 5);
