@@ -282,7 +282,7 @@ typedef struct tesela__builder {
   tesela__tile_target target;
   tesela__tile_side a, b;
   tesela__bits_fit bits; /* of a piece with bits_tile */
-  bool fine;             /* of a transpose: calls of the kernel should have few rows */
+  bool fine; /* of a transpose: calls of the kernel should have few rows; whole lines are staged, too */
 } tesela__builder;
 
 /* Set the levels and the number of tiles of a piece whose tile is chosen. levels.c */
