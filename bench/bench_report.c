@@ -213,8 +213,8 @@ static void read_report(void *data) {
   tesela_report_destroy(report);
 }
 
-static void bench(const char *title, void (*make)(bench_text *out, const char *prefix), const char *prefix,
-                  size_t size) {
+static void bench_reading(const char *title, void (*make)(bench_text *out, const char *prefix),
+                          const char *prefix, size_t size) {
   bench_text text = {.capacity = size, .text = malloc(size)};
   if (!text.text) exit(1);
   make(&text, prefix);
@@ -301,10 +301,10 @@ static void bench_peak(size_t size) {
 int main(int argc, char **argv) {
   size_t size = (size_t)(argc > 1 ? atoi(argv[1]) : 32) << 20;
   if (size < 1 << 20) size = 1 << 20;
-  bench("HLO text", make_hlo, "", size);
-  bench("HLO text behind the prefix of a log", make_hlo,
-        "I0000 00:00:1763718000.123456    4242 hlo_pass.cc:123] ", size);
-  bench("a log with memory reports", make_log, "2026-11-21 10:00:00.123456: I train.py:42] ", size);
+  bench_reading("HLO text", make_hlo, "", size);
+  bench_reading("HLO text behind the prefix of a log", make_hlo,
+                "I0000 00:00:1763718000.123456    4242 hlo_pass.cc:123] ", size);
+  bench_reading("a log with memory reports", make_log, "2026-11-21 10:00:00.123456: I train.py:42] ", size);
   bench_peak(size);
   return counted == 0;
 }

@@ -6,7 +6,7 @@
  *   experts       the same, with eight feed-forward nets of which each word takes two: gathered, and scattered back
  *   training      a net of linear layers on columns and rows in turn, its gradients and the update of its weights
  *   unet          convolutions down and up again, each level joined to that of its size, with attention at the bottom
- *   dense         convolutions of all that a block has made so far, joined
+ *   densenet      convolutions of all that a block has made so far, joined
  *
  * Each can have its weights as they come or laid out freely, and one set of them for all layers.
  */
@@ -29,7 +29,7 @@ typedef struct builder {
   uint64_t state;
 } builder;
 
-static int32_t add(builder *b, const tesela_node_spec *spec) {
+static int32_t add_node(builder *b, const tesela_node_spec *spec) {
   int32_t node;
   tesela_error err;
   if (tesela_graph_add(b->graph, spec, &node, &err) != TESELA_OK) race_fail("%s", err.message);
@@ -38,9 +38,9 @@ static int32_t add(builder *b, const tesela_node_spec *spec) {
 }
 
 static int32_t input(builder *b, int32_t rank, const int64_t *shape, int32_t stick) {
-  return add(b,
-             &(tesela_node_spec){
-                 .op = TESELA_OP_INPUT, .dtype = TESELA_F16, .rank = rank, .shape = shape, .stick = stick});
+  return add_node(
+      b, &(tesela_node_spec){
+             .op = TESELA_OP_INPUT, .dtype = TESELA_F16, .rank = rank, .shape = shape, .stick = stick});
 }
 
 /* The next weight of a layer; of a tied one that is there already, that. */
@@ -56,45 +56,46 @@ static int32_t weight(builder *b, int32_t rank, const int64_t *shape) {
 }
 
 static int32_t pointwise(builder *b, tesela_fn fn, int32_t x, int32_t y) {
-  return add(b, &(tesela_node_spec){.op = TESELA_OP_POINTWISE,
-                                    .fn = fn,
-                                    .n_operands = y < 0 ? 1 : 2,
-                                    .operand = (const int32_t[]){x, y}});
+  return add_node(b, &(tesela_node_spec){.op = TESELA_OP_POINTWISE,
+                                         .fn = fn,
+                                         .n_operands = y < 0 ? 1 : 2,
+                                         .operand = (const int32_t[]){x, y}});
 }
 
 static int32_t reduce(builder *b, tesela_fn fn, int32_t x, int32_t dim, bool keepdim) {
-  return add(b, &(tesela_node_spec){.op = TESELA_OP_REDUCE,
-                                    .fn = fn,
-                                    .n_operands = 1,
-                                    .operand = &x,
-                                    .n_dims = 1,
-                                    .dims = &dim,
-                                    .keepdim = keepdim});
+  return add_node(b, &(tesela_node_spec){.op = TESELA_OP_REDUCE,
+                                         .fn = fn,
+                                         .n_operands = 1,
+                                         .operand = &x,
+                                         .n_dims = 1,
+                                         .dims = &dim,
+                                         .keepdim = keepdim});
 }
 
 static int32_t matmul(builder *b, int32_t x, int32_t y) {
-  return add(
+  return add_node(
       b, &(tesela_node_spec){.op = TESELA_OP_MATMUL, .n_operands = 2, .operand = (const int32_t[]){x, y}});
 }
 
 static int32_t permute(builder *b, int32_t x, int32_t n, const int32_t *dims) {
-  return add(b, &(tesela_node_spec){
-                    .op = TESELA_OP_PERMUTE, .n_operands = 1, .operand = &x, .n_dims = n, .dims = dims});
+  return add_node(b, &(tesela_node_spec){
+                         .op = TESELA_OP_PERMUTE, .n_operands = 1, .operand = &x, .n_dims = n, .dims = dims});
 }
 
-static int32_t transpose(builder *b, int32_t x) { return permute(b, x, 2, (const int32_t[]){1, 0}); }
+static int32_t transpose_matrix(builder *b, int32_t x) { return permute(b, x, 2, (const int32_t[]){1, 0}); }
 
 static int32_t reshape(builder *b, int32_t x, int32_t rank, const int64_t *shape) {
-  return add(b, &(tesela_node_spec){
-                    .op = TESELA_OP_RESHAPE, .n_operands = 1, .operand = &x, .rank = rank, .shape = shape});
+  return add_node(b,
+                  &(tesela_node_spec){
+                      .op = TESELA_OP_RESHAPE, .n_operands = 1, .operand = &x, .rank = rank, .shape = shape});
 }
 
 static int32_t clone(builder *b, int32_t x) {
-  return add(b, &(tesela_node_spec){.op = TESELA_OP_CLONE, .n_operands = 1, .operand = &x});
+  return add_node(b, &(tesela_node_spec){.op = TESELA_OP_CLONE, .n_operands = 1, .operand = &x});
 }
 
 static int32_t join(builder *b, int32_t n, const int32_t *x, int32_t dim) {
-  return add(
+  return add_node(
       b, &(tesela_node_spec){.op = TESELA_OP_CAT, .n_operands = n, .operand = x, .n_dims = 1, .dims = &dim});
 }
 
@@ -104,7 +105,7 @@ enum { BATCH = 2, WORDS = 384, WIDTH = 768, HEADS = 12, HEAD = 64, EXPERTS = 8, 
 
 static int32_t linear(builder *b, int32_t x, int64_t in, int64_t out) {
   int32_t w = weight(b, 2, (const int64_t[]){out, in}), bias = weight(b, 1, &out);
-  return pointwise(b, TESELA_FN_ADD, matmul(b, x, transpose(b, w)), bias);
+  return pointwise(b, TESELA_FN_ADD, matmul(b, x, transpose_matrix(b, w)), bias);
 }
 
 static int32_t normal(builder *b, int32_t x, int32_t dim, int64_t width) {
@@ -152,29 +153,30 @@ static int32_t experts(builder *b, int32_t x) {
   static const int64_t words[] = {BATCH * WORDS, WIDTH}, taken = TAKEN;
   int32_t flat = reshape(b, x, 2, words), sum = pointwise(b, TESELA_FN_MUL, flat, flat);
   int32_t score =
-      softmax(b, matmul(b, flat, transpose(b, weight(b, 2, (const int64_t[]){EXPERTS, WIDTH}))), 1);
+      softmax(b, matmul(b, flat, transpose_matrix(b, weight(b, 2, (const int64_t[]){EXPERTS, WIDTH}))), 1);
   for (int32_t k = 0; k < EXPERTS; k++) {
-    int32_t one = add(b, &(tesela_node_spec){.op = TESELA_OP_SLICE,
-                                             .n_operands = 1,
-                                             .operand = &score,
-                                             .start = (const int64_t[]){0, k},
-                                             .length = (const int64_t[]){BATCH * WORDS, 1}});
+    int32_t one = add_node(b, &(tesela_node_spec){.op = TESELA_OP_SLICE,
+                                                  .n_operands = 1,
+                                                  .operand = &score,
+                                                  .start = (const int64_t[]){0, k},
+                                                  .length = (const int64_t[]){BATCH * WORDS, 1}});
     int32_t line = reshape(b, clone(b, one), 1, words);
-    int32_t who = add(b, &(tesela_node_spec){.op = TESELA_OP_ALONG,
-                                             .fn = TESELA_FN_ARGSORT,
-                                             .n_operands = 1,
-                                             .operand = &line,
-                                             .reverse = true,
-                                             .length = &taken,
-                                             .dtype = TESELA_S32});
+    int32_t who = add_node(b, &(tesela_node_spec){.op = TESELA_OP_ALONG,
+                                                  .fn = TESELA_FN_ARGSORT,
+                                                  .n_operands = 1,
+                                                  .operand = &line,
+                                                  .reverse = true,
+                                                  .length = &taken,
+                                                  .dtype = TESELA_S32});
     int32_t chosen =
-        add(b, &(tesela_node_spec){
-                   .op = TESELA_OP_GATHER, .n_operands = 2, .operand = (const int32_t[]){flat, who}});
+        add_node(b, &(tesela_node_spec){
+                        .op = TESELA_OP_GATHER, .n_operands = 2, .operand = (const int32_t[]){flat, who}});
     int32_t up = pointwise(b, TESELA_FN_TANH, linear(b, chosen, WIDTH, WIDTH), -1);
-    sum = add(b, &(tesela_node_spec){.op = TESELA_OP_SCATTER,
-                                     .fn = TESELA_FN_ADD,
-                                     .n_operands = 3,
-                                     .operand = (const int32_t[]){sum, who, linear(b, up, WIDTH, WIDTH)}});
+    sum =
+        add_node(b, &(tesela_node_spec){.op = TESELA_OP_SCATTER,
+                                        .fn = TESELA_FN_ADD,
+                                        .n_operands = 3,
+                                        .operand = (const int32_t[]){sum, who, linear(b, up, WIDTH, WIDTH)}});
   }
   return reshape(b, sum, 3, (const int64_t[]){BATCH, WORDS, WIDTH});
 }
@@ -199,8 +201,8 @@ static void training(builder *b) {
   for (int32_t k = 0; k < LAYERS; k++) {
     b->next_weight = b->tied ? k % 4 : WEIGHTS;
     w[k] = weight(b, 2, square);
-    int32_t y = k % 3 == 2 ? transpose(b, matmul(b, w[k], transpose(b, x[k])))
-                           : matmul(b, x[k], k % 3 == 1 ? transpose(b, w[k]) : w[k]);
+    int32_t y = k % 3 == 2 ? transpose_matrix(b, matmul(b, w[k], transpose_matrix(b, x[k])))
+                           : matmul(b, x[k], k % 3 == 1 ? transpose_matrix(b, w[k]) : w[k]);
     y = pointwise(b, TESELA_FN_TANH, y, -1);
     x[k + 1] = k % 2 == 1 ? pointwise(b, TESELA_FN_ADD, y, x[k - 1]) : y;
   }
@@ -208,8 +210,9 @@ static void training(builder *b) {
   for (int32_t k = LAYERS - 1; k >= 0; k--) {
     int32_t slope = pointwise(b, TESELA_FN_MUL, x[k + 1], x[k + 1]);
     int32_t dy = pointwise(b, TESELA_FN_MUL, grad, slope);
-    int32_t dw = k % 3 == 0 ? matmul(b, transpose(b, x[k]), dy) : matmul(b, transpose(b, dy), x[k]);
-    int32_t dx = k % 3 == 0 ? matmul(b, dy, transpose(b, w[k])) : matmul(b, dy, w[k]);
+    int32_t dw =
+        k % 3 == 0 ? matmul(b, transpose_matrix(b, x[k]), dy) : matmul(b, transpose_matrix(b, dy), x[k]);
+    int32_t dx = k % 3 == 0 ? matmul(b, dy, transpose_matrix(b, w[k])) : matmul(b, dy, w[k]);
     tesela_graph_add_output(b->graph, pointwise(b, TESELA_FN_SUB, w[k], dw), NULL);
     grad = k % 2 == 1 ? dx : pointwise(b, TESELA_FN_ADD, dx, grad);
   }
@@ -224,7 +227,7 @@ static int32_t convolve(builder *b, int32_t x, int64_t in, int64_t out, int64_t 
     spec.conv.stride[i] = step;
     spec.conv.dilation[i] = spec.conv.low[i] = spec.conv.high[i] = 1;
   }
-  int32_t y = add(b, &spec);
+  int32_t y = add_node(b, &spec);
   y = pointwise(b, TESELA_FN_MUL, y, weight(b, 3, (const int64_t[]){out, 1, 1}));
   return pointwise(b, TESELA_FN_TANH,
                    pointwise(b, TESELA_FN_ADD, y, weight(b, 3, (const int64_t[]){out, 1, 1})), -1);
@@ -233,11 +236,11 @@ static int32_t convolve(builder *b, int32_t x, int64_t in, int64_t out, int64_t 
 /* Each pixel four times. */
 static int32_t enlarge(builder *b, int32_t x, int64_t channels, int64_t side) {
   int32_t y = reshape(b, x, 6, (const int64_t[]){BATCH, channels, side, 1, side, 1});
-  y = add(b, &(tesela_node_spec){.op = TESELA_OP_EXPAND,
-                                 .n_operands = 1,
-                                 .operand = &y,
-                                 .rank = 6,
-                                 .shape = (const int64_t[]){BATCH, channels, side, 2, side, 2}});
+  y = add_node(b, &(tesela_node_spec){.op = TESELA_OP_EXPAND,
+                                      .n_operands = 1,
+                                      .operand = &y,
+                                      .rank = 6,
+                                      .shape = (const int64_t[]){BATCH, channels, side, 2, side, 2}});
   return reshape(b, clone(b, y), 4, (const int64_t[]){BATCH, channels, 2 * side, 2 * side});
 }
 
@@ -268,7 +271,7 @@ static void unet(builder *b) {
   }
 }
 
-static void dense(builder *b) {
+static void densenet(builder *b) {
   enum { STEPS = 12, SIDE = 32, GROWTH = 32 };
   int32_t x = input(b, 4, (const int64_t[]){BATCH, GROWTH, SIDE, SIDE}, 3);
   while (b->operators < OPERATORS) {

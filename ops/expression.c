@@ -186,7 +186,7 @@ void expression_put_memory(tesela_sink *j, const tesela_tile_memory *memory) {
 
 /* ---- fragments -------------------------------------------------------------------------------------------- */
 
-const tesela_fragment *expression_fragment(const char *text, size_t length) {
+const tesela_fragment *expression_fragment_entry(const char *text, size_t length) {
   const tesela_fragment *entry = NULL;
   const tesela_notation *notation;
   size_t used;

@@ -32,7 +32,7 @@ tesela_status expression_print_place(const tesela_register *layout, const int64_
                                      const tesela_writer *to, tesela_error *err);
 
 /* The entry of the catalogue that a text names, NULL if it is something else. */
-const tesela_fragment *expression_fragment(const char *text, size_t length);
+const tesela_fragment *expression_fragment_entry(const char *text, size_t length);
 /* All that the catalogue has about an entry, into the object that is open. */
 void expression_put_fragment(tesela_sink *j, const tesela_fragment *entry);
 

@@ -154,7 +154,7 @@ static tesela_status info_of_xla(tesela_request *q, const tesela_any_layout *any
 /* The fragment that a register layout is, and those that it is made of. */
 static tesela_status put_fragments(tesela_request *q, const tesela_register *layout) {
   const tesela_value *text = tesela_request_get(q, "layout");
-  const tesela_fragment *entry = expression_fragment(text->as.text, text->n);
+  const tesela_fragment *entry = expression_fragment_entry(text->as.text, text->n);
   tesela_put_key_text(q->out, "fragment", entry ? entry->name : NULL);
   return made_of_json(q->out, layout, text->as.text, text->n)
              ? TESELA_OK

@@ -122,7 +122,7 @@ static tesela_status no_memory(tesela_request *q) {
 }
 
 /* The path of a file in the folder of another, to be freed. */
-static char *beside(const char *path, const char *name) {
+static char *path_beside(const char *path, const char *name) {
   const char *slash = strrchr(path, '/');
   const size_t folder = slash ? (size_t)(slash + 1 - path) : 0, length = strlen(name);
   char *text = malloc(folder + length + 1);
@@ -171,7 +171,7 @@ static tesela_status shard_tensors(packing *p, int64_t k, bool check) {
 
 /* Check a shard, or pack it. */
 static tesela_status pack_shard(packing *p, int64_t k, bool check) {
-  char *in = beside(p->file, p->info.shard[k].name);
+  char *in = path_beside(p->file, p->info.shard[k].name);
   const tesela_value file = tesela_value_of_text(NULL, in), output = tesela_value_of_text(NULL, p->made[k]);
   tesela_status status = in ? begin(p, &file, &output) : no_memory(p->q);
   if (in) {
@@ -304,7 +304,7 @@ static tesela_status open_index(packing *p) {
     p->bytes = calloc((size_t)p->info.n_shards, sizeof *p->bytes);
     p->made = calloc((size_t)p->info.n_shards, sizeof *p->made);
     for (int64_t k = 0; k < p->info.n_shards && p->made; k++)
-      if (!(p->made[k] = beside(p->output, p->info.shard[k].name))) return no_memory(p->q);
+      if (!(p->made[k] = path_beside(p->output, p->info.shard[k].name))) return no_memory(p->q);
     return p->bytes && p->made ? TESELA_OK : no_memory(p->q);
   }
   char at[40] = "";

@@ -104,7 +104,8 @@ int cmd_graph(const cli_context *cli) {
   bool csv = task->run == graph_plan && graph_is_csv(cli->arg[1]);
   bool loops = cli->json && task->run == graph_assign && cli_has(cli, "loops");
   graph_ask ask;
-  int status = graph_begin(cli, loops ? "graph_loops" : task->op, csv ? "csv" : "text", task->strict, &ask);
+  int status =
+      graph_ask_begin(cli, loops ? "graph_loops" : task->op, csv ? "csv" : "text", task->strict, &ask);
   if (status == CLI_YES)
     status = cli->json ? graph_answer(cli, &ask)
              : csv     ? graph_plan_csv(cli, &ask)

@@ -79,7 +79,7 @@ static int take_nothing(tesela_sink *sink, const tesela_event *event) {
   return 0;
 }
 
-int graph_begin(const cli_context *cli, const char *op, const char *field, bool strict, graph_ask *ask) {
+int graph_ask_begin(const cli_context *cli, const char *op, const char *field, bool strict, graph_ask *ask) {
   const char *mode = cli_value(cli, "mode");
   const tesela_target *target;
   int status = CLI_YES;

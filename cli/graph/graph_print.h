@@ -56,7 +56,7 @@ typedef struct graph_ask {
 } graph_ask;
 
 /* `field` is the operation's name for the text of the file. Returns an exit status; a failure is reported. Call graph_end always. */
-int graph_begin(const cli_context *cli, const char *op, const char *field, bool strict, graph_ask *ask);
+int graph_ask_begin(const cli_context *cli, const char *op, const char *field, bool strict, graph_ask *ask);
 /* Report why the request failed. Returns an exit status. */
 int graph_say(const cli_context *cli, graph_ask *ask, tesela_status done);
 void graph_end(graph_ask *ask);

@@ -81,7 +81,7 @@ bool tile_input_machine(const cli_context *cli, tesela_access_machine *machine) 
 }
 
 bool expression_warp(const cli_context *cli, const char *text, size_t length, int64_t *warp) {
-  const tesela_fragment *entry = expression_fragment(text, length);
+  const tesela_fragment *entry = expression_fragment_entry(text, length);
   return cli_integer(cli, "warp", 1, TESELA_ACCESS_WARP, entry && entry->threads == 64 ? 64 : 32, warp);
 }
 

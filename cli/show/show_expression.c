@@ -107,7 +107,7 @@ static void words_of_fragment(const tesela_fragment *entry) {
 static int print_words(const cli_context *cli, const tesela_any_layout *any, const char *text,
                        size_t length) {
   const tesela_register *layout = &any->registers;
-  const tesela_fragment *entry = expression_fragment(text, length);
+  const tesela_fragment *entry = expression_fragment_entry(text, length);
   int64_t copies = tesela_register_copies(layout);
   tesela_register_print(layout, &cli_stdout, NULL);
   printf("\n  expression  ");
