@@ -2,7 +2,7 @@
 /*
  * file.h - shared by the files of file/.
  *
- *   file.c               open, describe, find, close
+ *   file_open.c          open, describe, find, close
  *   npy.c                the header of .npy files, both ways
  *   header_json.c        the JSON of .safetensors headers
  *   safetensors.c        read .safetensors headers; safetensors_write.c: write them

@@ -12,7 +12,7 @@
  *   propagate_states.c           variables of an assignment problem: candidates, and sets of copies
  *   propagate_places.c           where an operand is available: a candidate of its buffer, or a copy of a view
  *   propagate_model.c            the program, or its first nodes, as such a problem; its solution
- *   propagate.c                  solving it; the first operator without a layout; queries
+ *   propagate_solve.c            solving it; the first operator without a layout; queries
  *   propagate_outputs.c          every stick that an output has in one of the cheapest plans
  *   propagate_explain.c          why
  *   propagate_explain_failure.c  why not
@@ -408,7 +408,7 @@ bool tesela__model_costs(tesela__model *m, size_t n);
 bool tesela__model_sets(tesela__model *m, const tesela_propagation *p, int32_t number, int32_t buffer,
                         int32_t *variable);
 
-/* ---- propagate.c ---- */
+/* ---- propagate_solve.c ---- */
 
 /* The move of an operand from a candidate of its buffer to a place, and its price, whoever pays it. */
 tesela_move tesela__propagate_move(const tesela_propagation *p, const tesela__edge *edge, int32_t from,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * access.c - checks that the threads can load, store and copy with their layouts; finds memory layouts that allow it.
+ * infer_access.c - checks that the threads can load, store and copy with their layouts; finds memory layouts that allow it.
  *
  * Every access is judged by the function that tesela_access_cost_of uses (gpu/access/access.h): each thread moves all
  * of its registers in vectors of whole bytes, from aligned places. Elements of whole bytes can always be moved one at a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * propagate.c - layouts for a program: solve it, or find the first operator without a layout; answer queries.
+ * propagate_solve.c - layouts for a program: solve it, or find the first operator without a layout; answer queries.
  *
  * Without an answer, prefixes of the program are tried: more nodes only add needs, so a binary search finds the shortest prefix
  * without an answer.

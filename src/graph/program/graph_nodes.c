@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph.c - a program: its life, its names, marks on its nodes.
+ * graph_nodes.c - a program and its nodes: life, names, marks.
  *
  * A table of slots with linear probing finds names; entries are never removed.
  */

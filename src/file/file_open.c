@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file.c - open a file of tensors: detect its format, read its header, find its tensors.
+ * file_open.c - open a file of tensors: detect its format, read its header, find its tensors.
  */
 #include "file/file.h"
 
