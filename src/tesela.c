@@ -237,6 +237,7 @@
 #include "infer/infer_memory.c"
 #include "infer/infer_program.c"
 #include "infer/infer_rules.c"
+#include "infer/infer_shared.c"
 #include "infer/infer_solve.c"
 #include "infer/ops.c"
 #include "infer/print.c"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grids.c - tries other grids of warps after a conflict, for the products whose grid was chosen.
+ * grids.c - infers all layouts; after a conflict tries other grids of warps, for the products whose grid was chosen.
  *
  * A run applies all rules with some products in another grid than their first. Products choose their grids in order. A
  * run has the grids of its parent up to one product, which gets another grid; later products get their first grid
@@ -110,8 +110,10 @@ static tesela_status grids_search_all(grids_search *search, bool *left, tesela_e
   }
 }
 
-tesela_status tesela__infer_grids(tesela_kernel_program *program, bool late, int64_t *tried, bool *left,
-                                  tesela_error *err) {
+/* After a conflict with the first grids: try other grids until it is resolved. TESELA_OK: found, and the layouts are
+ * set. *tried receives the number of tries; *left: untried grids remain. */
+static tesela_status grids_try(tesela_kernel_program *program, bool late, int64_t *tried, bool *left,
+                               tesela_error *err) {
   grids_search search = {.program = program, .n = 1};
   int64_t room = TESELA_KERNEL_GRID_TENSORS / (int64_t)program->n_tensors;
   if (grids_that_matter(program) == 0) return TESELA_E_INVALID;
@@ -128,5 +130,22 @@ tesela_status tesela__infer_grids(tesela_kernel_program *program, bool late, int
   tesela__release(&program->allocator, search.order);
   *tried = search.n;
   program->conflict.found = status == TESELA_E_INVALID;
+  return status;
+}
+
+tesela_status tesela_kernel_program_infer(tesela_kernel_program *program, tesela_error *err) {
+  TESELA__NEED(err, program);
+  int64_t tried = 1;
+  bool late, left = false;
+  for (size_t s = 0; s < program->n_steps; s++) program->step[s].grid = 0;
+  program->quiet = true;
+  tesela_status status = tesela__infer_once(program, &late, err);
+  if (program->conflict.found) status = grids_try(program, late, &tried, &left, err);
+  program->quiet = false;
+  if (!program->conflict.found) return status;
+  for (size_t s = 0; s < program->n_steps; s++) program->step[s].grid = 0;
+  status = tesela__infer_once(program, &late, err); /* again, to explain the conflict */
+  program->conflict.grids_tried = tried;
+  program->conflict.grids_left = left;
   return status;
 }

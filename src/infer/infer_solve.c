@@ -134,20 +134,3 @@ tesela_status tesela__infer_once(tesela_kernel_program *program, bool *late, tes
   if (status == TESELA_OK) status = infer_solve_check(program, !program->quiet, true, err);
   return status != TESELA_OK ? status : infer_solve_unknown(program, err);
 }
-
-tesela_status tesela_kernel_program_infer(tesela_kernel_program *program, tesela_error *err) {
-  TESELA__NEED(err, program);
-  int64_t tried = 1;
-  bool late, left = false;
-  for (size_t s = 0; s < program->n_steps; s++) program->step[s].grid = 0;
-  program->quiet = true;
-  tesela_status status = tesela__infer_once(program, &late, err);
-  if (program->conflict.found) status = tesela__infer_grids(program, late, &tried, &left, err);
-  program->quiet = false;
-  if (!program->conflict.found) return status;
-  for (size_t s = 0; s < program->n_steps; s++) program->step[s].grid = 0;
-  status = tesela__infer_once(program, &late, err); /* again, to explain the conflict */
-  program->conflict.grids_tried = tried;
-  program->conflict.grids_left = left;
-  return status;
-}

@@ -6,11 +6,11 @@
  *   read.c, read_operation.c, token.c                 text -> tensors and steps
  *   ops.c            the table of operations          infer_fit.c    shapes of operands and results
  *   infer_solve.c    the levels of access.h           infer_rules.c  layouts through operations without moves
- *   seed.c           loads, stores, converts by trial infer_memory.c layouts for loads, shared memory
+ *   seed.c           loads, stores, converts by trial infer_memory.c layouts for loads and stores
+ *   infer_access.c   checks of loads, stores, copies  infer_shared.c layouts for shared memory
  *   dot.c            the matrix product               atom.c         matrix instructions
- *   infer_check.c    checks of threads and elements   access.c       checks of loads, stores and copies
- *   blocks.c         registers for less than a byte   grids.c        other warps after a conflict
- *   print.c          the table
+ *   infer_check.c    checks of threads and elements   grids.c        all; other warps after a conflict
+ *   blocks.c         registers for less than a byte   print.c        the table
  */
 #ifndef TESELA_SRC_INFER_STATE_H
 #define TESELA_SRC_INFER_STATE_H
@@ -243,8 +243,6 @@ tesela_status tesela__infer_check_dot(tesela_kernel_program *program, const tese
 
 tesela_status tesela__infer_rule_memory(tesela_kernel_program *program, tesela__infer_step *step,
                                         tesela__infer_level level, bool *gave, tesela_error *err);
-tesela_status tesela__infer_global_memory(tesela_kernel_program *program, tesela_error *err);
-tesela_status tesela__infer_shared_memory(tesela_kernel_program *program, tesela_error *err);
 /* The default register layout to load or store a tensor in this memory (NULL: row-major), and the elements of its
  * vectors. */
 tesela_status tesela__infer_memory_registers(const tesela_kernel_program *program,
@@ -266,7 +264,7 @@ tesela_status tesela__infer_check_reduce(tesela_kernel_program *program, const t
 tesela_status tesela__infer_check_nothing(tesela_kernel_program *program, const tesela__infer_step *step,
                                           tesela_error *err);
 
-/* ---- access.c ------------------------------------------------------------------------------------------ */
+/* ---- infer_access.c ------------------------------------------------------------------------------------ */
 
 /* Check loads, stores, and copies between memories. */
 tesela_status tesela__infer_check_access(tesela_kernel_program *program, const tesela__infer_step *step,
@@ -278,16 +276,17 @@ tesela_status tesela__infer_check_access(tesela_kernel_program *program, const t
 bool tesela__infer_memory_for(const tesela_kernel_program *program, const tesela__infer_tensor *tensor,
                               const tesela__infer_step *only, tesela_tile_memory *memory);
 
-/* ---- infer_solve.c, grids.c ---------------------------------------------------------------------------- */
+/* ---- infer_shared.c ------------------------------------------------------------------------------------ */
+
+/* Give each tensor without a layout one: in global memory before the rules, in shared memory after them. */
+tesela_status tesela__infer_global_memory(tesela_kernel_program *program, tesela_error *err);
+tesela_status tesela__infer_shared_memory(tesela_kernel_program *program, tesela_error *err);
+
+/* ---- infer_solve.c ------------------------------------------------------------------------------------- */
 
 /* Forget inferred layouts, infer all layouts with the grids of the steps, check all operations. After a conflict
  * program->failed is its operation; *late: all checks that do not wait for shared memory passed. */
 tesela_status tesela__infer_once(tesela_kernel_program *program, bool *late, tesela_error *err);
-
-/* After a conflict with the first grids: try other grids until it is resolved. TESELA_OK: found, and the layouts are
- * set. *tried receives the number of tries; *left: untried grids remain. */
-tesela_status tesela__infer_grids(tesela_kernel_program *program, bool late, int64_t *tried, bool *left,
-                                  tesela_error *err);
 
 /* Two incompatible layouts. */
 typedef struct tesela__infer_clash {
