@@ -320,6 +320,7 @@
 #include "notation/cute/cute_print.c"
 #include "notation/cute/cute_read.c"
 #include "notation/cute/cute_row.c"
+#include "notation/cute/cute_tuple_text.c"
 #include "notation/cute/cute_tv.c"
 #include "notation/cute/cute_write.c"
 #include "notation/device/device_build.c"
