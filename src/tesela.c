@@ -279,6 +279,7 @@
 #include "layout/batch.c"
 #include "layout/build.c"
 #include "layout/canonical.c"
+#include "layout/canonical_bench.c"
 #include "layout/canonical_join.c"
 #include "layout/compare_swizzled.c"
 #include "layout/compose.c"
