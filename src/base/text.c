@@ -83,35 +83,3 @@ char tesela__decimal_point(void) {
   const struct lconv *conventions = localeconv();
   return conventions->decimal_point[0] ? conventions->decimal_point[0] : '.';
 }
-
-size_t tesela__utf8(const char *text, size_t length) {
-  if (length == 0) return 0;
-  const unsigned char *c = (const unsigned char *)text;
-  size_t n = c[0] < 0x80 ? 1 : c[0] < 0xC2 ? 0 : c[0] < 0xE0 ? 2 : c[0] < 0xF0 ? 3 : c[0] < 0xF5 ? 4 : 0;
-  if (n == 0 || n > length) return 0;
-  for (size_t i = 1; i < n; i++)
-    if ((c[i] & 0xC0) != 0x80) return 0;
-  if (n == 3 && ((c[0] == 0xE0 && c[1] < 0xA0) || (c[0] == 0xED && c[1] > 0x9F)))
-    return 0; /* long; surrogate */
-  if (n == 4 && ((c[0] == 0xF0 && c[1] < 0x90) || (c[0] == 0xF4 && c[1] > 0x8F))) return 0;
-  return n;
-}
-
-const char *tesela__quote(const char *text, size_t length, char quoted[TESELA__QUOTE]) {
-  size_t at = 0, used = 0;
-  while (at < length && used + 8 < TESELA__QUOTE) { /* room for one more and "..." */
-    size_t n = tesela__utf8(text + at, length - at);
-    unsigned char c = (unsigned char)text[at], next = n == 2 ? (unsigned char)text[at + 1] : 0;
-    bool control = n == 0 || c < 0x20 || c == 0x7F || (c == 0xC2 && next < 0xA0);
-    if (control) {
-      used += (size_t)snprintf(quoted + used, 5, "\\x%02x", (unsigned)c);
-      at++;
-    } else {
-      memcpy(quoted + used, text + at, n);
-      used += n;
-      at += n;
-    }
-  }
-  memcpy(quoted + used, at < length ? "..." : "", at < length ? 4 : 1);
-  return quoted;
-}
