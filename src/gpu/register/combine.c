@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * combine.c - two register layouts as one: compose multiplies the dims, concat appends them. The lists of the result
- * are those of the first, then those of the second, so ids of the second are the fast digits.
+ * are those of the first, then those of the second, so ids of the second are the fast digits. Then what is composed of
+ * primitive layouts: repeat_to, auto_local_spatial.
  */
 #include "gpu/register/register.h"
 
@@ -109,4 +110,28 @@ tesela_status tesela_register_repeat_to(tesela_register *out, const tesela_regis
   }
   status = tesela_register_local(&outer, rank, times, NULL, err);
   return status == TESELA_OK ? tesela_register_compose(out, &outer, layout, err) : status;
+}
+
+tesela_status tesela_register_auto_local_spatial(tesela_register *out, int64_t threads, int32_t rank,
+                                                 const int64_t *shape, tesela_error *err) {
+  TESELA__NEED(err, out);
+  TESELA__NEED_LIST(err, shape, rank);
+  int64_t elements, left = threads, near[TESELA_MAX_RANK], rest[TESELA_MAX_RANK];
+  tesela_register outer, inner;
+  tesela_status status = tesela__check_extents(rank, shape, &elements, err);
+  if (status == TESELA_OK) status = tesela__register_check_workers("num_threads", threads, err);
+  if (status != TESELA_OK) return status;
+  if (elements % threads != 0 && threads % elements != 0)
+    return tesela__refuse(err, TESELA_E_INVALID, TESELA_REASON_THREADS_DO_NOT_FIT,
+                          "%" PRId64 " threads and %" PRId64 " elements: neither divides the other", threads,
+                          elements);
+  for (int32_t d = rank - 1; d >= 0; d--) {
+    near[d] = tesela__gcd(left, shape[d]);
+    rest[d] = shape[d] / near[d];
+    left /= near[d];
+  }
+  status = left > 1 ? tesela_register_replicated(&outer, rank, rest, left, err)
+                    : tesela_register_local(&outer, rank, rest, NULL, err);
+  if (status == TESELA_OK) status = tesela_register_spatial(&inner, rank, near, NULL, err);
+  return status == TESELA_OK ? tesela_register_compose(out, &outer, &inner, err) : status;
 }

@@ -92,7 +92,7 @@ tesela_status tesela_register_column_local(tesela_register *out, int32_t rank, c
   return create_column(out, false, rank, shape, err);
 }
 
-static tesela_status check_workers(const char *name, int64_t n, tesela_error *err) {
+tesela_status tesela__register_check_workers(const char *name, int64_t n, tesela_error *err) {
   if (n >= 1) return TESELA_OK;
   return tesela__refuse(err, TESELA_E_RANGE, TESELA_REASON_WORKERS_NOT_POSITIVE,
                         "%s is %" PRId64 "; expected 1 or more", name, n);
@@ -104,33 +104,9 @@ tesela_status tesela_register_replicated(tesela_register *out, int32_t rank, con
   TESELA__NEED_LIST(err, shape, rank);
   tesela_register result;
   tesela_status status = create_begin(&result, rank, shape, err);
-  if (status == TESELA_OK) status = check_workers("num_workers", workers, err);
+  if (status == TESELA_OK) status = tesela__register_check_workers("num_workers", workers, err);
   if (status != TESELA_OK) return status;
   result.spatial_modes[result.n_spatial++] = -workers;
   for (int32_t d = 0; d < rank; d++) result.local_modes[result.n_local++] = d;
   return create_end(out, &result, err);
-}
-
-tesela_status tesela_register_auto_local_spatial(tesela_register *out, int64_t threads, int32_t rank,
-                                                 const int64_t *shape, tesela_error *err) {
-  TESELA__NEED(err, out);
-  TESELA__NEED_LIST(err, shape, rank);
-  int64_t elements, left = threads, near[TESELA_MAX_RANK], rest[TESELA_MAX_RANK];
-  tesela_register outer, inner;
-  tesela_status status = tesela__check_extents(rank, shape, &elements, err);
-  if (status == TESELA_OK) status = check_workers("num_threads", threads, err);
-  if (status != TESELA_OK) return status;
-  if (elements % threads != 0 && threads % elements != 0)
-    return tesela__refuse(err, TESELA_E_INVALID, TESELA_REASON_THREADS_DO_NOT_FIT,
-                          "%" PRId64 " threads and %" PRId64 " elements: neither divides the other", threads,
-                          elements);
-  for (int32_t d = rank - 1; d >= 0; d--) {
-    near[d] = tesela__gcd(left, shape[d]);
-    rest[d] = shape[d] / near[d];
-    left /= near[d];
-  }
-  status = left > 1 ? tesela_register_replicated(&outer, rank, rest, left, err)
-                    : tesela_register_local(&outer, rank, rest, NULL, err);
-  if (status == TESELA_OK) status = tesela_register_spatial(&inner, rank, near, NULL, err);
-  return status == TESELA_OK ? tesela_register_compose(out, &outer, &inner, err) : status;
 }

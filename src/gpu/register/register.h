@@ -4,9 +4,9 @@
  *
  *   register_check.c   checks of the lists of a layout, and of dims in arguments
  *   form.c             reduced and canonical form; creation from lists
- *   create.c           spatial, local, replicated, auto_local_spatial
+ *   create.c           spatial, local, replicated
  *   shape.c            squeeze, unsqueeze, permute, reshape, flatten, with_shape
- *   combine.c          compose, concat, repeat_to
+ *   combine.c          compose, concat, repeat_to, auto_local_spatial
  *   register_divide.c  both quotients
  *   register_reduce.c  reduce, reduce_to
  *   register_place.c   element to thread and register, and back
@@ -49,6 +49,9 @@ tesela_status tesela__register_accept(tesela_register *layout, tesela_error *err
 
 /* Set the sizes from the lists; TESELA_E_OVERFLOW. */
 tesela_status tesela__register_sizes(tesela_register *layout, tesela_error *err);
+
+/* TESELA_E_RANGE, reason WORKERS_NOT_POSITIVE, unless the number of that name is 1 or more. */
+tesela_status tesela__register_check_workers(const char *name, int64_t n, tesela_error *err);
 
 /* No dims, no modes, one thread, one register; the arrays stay uninitialized. */
 void tesela__register_clear(tesela_register *layout);
