@@ -113,6 +113,7 @@
 #include "gpu/exchange/exchange_pack.c"
 #include "gpu/exchange/exchange_parts.c"
 #include "gpu/exchange/exchange_print.c"
+#include "gpu/exchange/exchange_program.c"
 #include "gpu/exchange/exchange_rounds.c"
 #include "gpu/exchange/exchange_route.c"
 #include "gpu/exchange/exchange_run.c"

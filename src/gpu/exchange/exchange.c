@@ -28,20 +28,6 @@ static tesela_status program_room(const tesela_exchange *plan, tesela__warp_prog
   return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for the %zu units of a warp", n);
 }
 
-void tesela__program_release(const tesela_allocator *alloc, tesela__warp_program *w) {
-  for (int32_t i = 0; i < w->n_phases; i++) {
-    tesela__program_release(alloc, &w->phase[i].moves); /* moves have no phases */
-    tesela__release(alloc, w->phase[i].part);
-  }
-  tesela__release(alloc, w->phase);
-  tesela__release(alloc, w->result);
-  tesela__release(alloc, w->need_unit);
-  tesela__release(alloc, w->need_class);
-  tesela__release(alloc, w->offer);
-  tesela__release(alloc, w->into);
-  tesela__release(alloc, w->from);
-}
-
 static int32_t lanes_of(int64_t threads, int64_t start, int32_t warp) {
   return (int32_t)tesela__min(tesela__max(threads - start, 0), warp);
 }

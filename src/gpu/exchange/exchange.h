@@ -5,6 +5,7 @@
  *   exchange_table.c   element numbers of threads and local ids; the holder of an element; the unit
  *   exchange.c         create, the kind
  *   exchange_ask.c     queries
+ *   exchange_program.c memory for the rounds of a warp; all of a program is released
  *   exchange_rounds.c  shuffle rounds in which each lane takes one word: patterns, else a colouring
  *   exchange_linear.c  the pattern of layouts whose numbers are powers of two
  *   exchange_bound.c   a lower bound on the number of shuffles

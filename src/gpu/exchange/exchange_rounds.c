@@ -255,32 +255,6 @@ static tesela_status rounds_by_distance(round_work *work, bool add, int64_t roun
 
 /* ---- the rounds of a warp -------------------------------------------------------------------------------------- */
 
-tesela_status tesela__rounds_room(tesela__warp_program *w, int32_t warp, int64_t rounds,
-                                  const tesela_allocator *alloc, tesela_error *err) {
-  uint64_t n = (uint64_t)(warp * rounds);
-  int32_t *offer = tesela__alloc(alloc, n * sizeof *offer, alignof(int32_t));
-  int32_t *into = tesela__alloc(alloc, n * sizeof *into, alignof(int32_t));
-  uint8_t *from = tesela__alloc(alloc, n, 1);
-  if (!offer || !into || !from) {
-    tesela__release(alloc, offer);
-    tesela__release(alloc, into);
-    tesela__release(alloc, from);
-    return tesela__fail(err, TESELA_E_MEMORY, -1, "no memory for %" PRId64 " rounds", rounds);
-  }
-  for (size_t i = 0; i < n; i++) {
-    offer[i] = into[i] = -1;
-    from[i] = (uint8_t)(i % (size_t)warp);
-  }
-  tesela__release(alloc, w->offer);
-  tesela__release(alloc, w->into);
-  tesela__release(alloc, w->from);
-  w->offer = offer;
-  w->into = into;
-  w->from = from;
-  w->rounds = rounds;
-  return TESELA_OK;
-}
-
 static tesela_status best_rounds(round_work *work, tesela_error *err) {
   int64_t takes = most_of(work->takes);
   int64_t single = tesela__max(takes, most_per_member(work, work->wanted_often));
