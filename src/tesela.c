@@ -282,6 +282,7 @@
 #include "layout/canonical.c"
 #include "layout/canonical_bench.c"
 #include "layout/canonical_join.c"
+#include "layout/compare_copies.c"
 #include "layout/compare_swizzled.c"
 #include "layout/compose.c"
 #include "layout/compose_swizzled.c"
