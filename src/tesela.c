@@ -52,6 +52,7 @@
 #include "device/dma_print.c"
 #include "device/dma_reduce.c"
 #include "device/dma_search.c"
+#include "device/dma_space.c"
 #include "device/host.c"
 #include "device/names.c"
 #include "device/rebind.c"

@@ -10,30 +10,6 @@
 
 enum { DMA_BOUND_BOXES = 1024, DMA_FEW = 100, DMA_CORNERS = 16, DMA_ORDERS = 4 };
 
-/* Is the coordinate of this tuple not below lo (if `low`) and below hi (if `high`)? `proper`: is it the coordinate's
- * tuple? */
-static bool dma_within(const tesela__dma_space *space, const int64_t *tuple, bool proper, bool low,
-                       bool high) {
-  int64_t sum = 0, part;
-  for (int32_t k = space->n - 1; k >= 0; k--) {
-    if (!tesela__mul(tuple[k], space->step[k], &part) || !tesela__add(sum, part, &sum)) return false;
-    if (proper && k > 0 && sum >= space->step[k - 1]) return false;
-  }
-  return (!low || sum >= space->lo) && (!high || sum < space->hi);
-}
-
-bool tesela__dma_inside(const tesela__dma_space *space, const int64_t *a, const int64_t *b) {
-  if (!dma_within(space, b, true, false, true) || !dma_within(space, a, false, true, false)) return false;
-  for (size_t i = 0; space->taken && i < space->taken->n; i++) {
-    const int64_t *box = tesela__dma_box(space->taken, i);
-    bool meets = true;
-    for (int32_t k = 0; k < space->n && meets; k++)
-      meets = a[k] < box[k] + box[space->n + k] && box[k] <= b[k];
-    if (meets) return false;
-  }
-  return true;
-}
-
 /* Do two tuples fit into one box? */
 static bool dma_together(const tesela__dma_space *space, const int64_t *x, const int64_t *y) {
   int64_t low[TESELA__DMA_DIGITS], high[TESELA__DMA_DIGITS];

@@ -7,20 +7,6 @@
  */
 #include "notation/device/device_read.h"
 
-void tesela__device_put_list(tesela__sink *sink, const char *between, int32_t n, const int64_t *number) {
-  for (int32_t i = 0; i < n; i++) {
-    if (i > 0) tesela__puts(sink, between);
-    tesela__put_int(sink, number[i]);
-  }
-}
-
-void tesela__device_put_host(tesela__sink *sink, const tesela_device_host *host) {
-  tesela__puts(sink, tesela_dtype_name(host->dtype));
-  tesela__putc(sink, '[');
-  tesela__device_put_list(sink, ",", host->rank, host->shape);
-  tesela__putc(sink, ']');
-}
-
 /* ---- fields of a layout ---- */
 
 static void device_fill_sizes(const tesela_device_layout *layout, tesela__device_text *text) {

@@ -141,12 +141,10 @@ bool tesela__device_says(const tesela__device_text *text, const tesela_device_la
 
 /* ---- device_short.c ---- */
 
-tesela_status tesela__device_print_short(const tesela_device_layout *layout, tesela__sink *sink,
-                                         tesela_error *err);
-
-/* ---- device_print.c ---- */
-
 void tesela__device_put_list(tesela__sink *sink, const char *between, int32_t n, const int64_t *number);
 void tesela__device_put_host(tesela__sink *sink, const tesela_device_host *host); /* f16[1000,200] */
+
+tesela_status tesela__device_print_short(const tesela_device_layout *layout, tesela__sink *sink,
+                                         tesela_error *err);
 
 #endif

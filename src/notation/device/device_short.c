@@ -7,6 +7,22 @@
  */
 #include "notation/device/device_read.h"
 
+/* ---- pieces of all forms ---- */
+
+void tesela__device_put_list(tesela__sink *sink, const char *between, int32_t n, const int64_t *number) {
+  for (int32_t i = 0; i < n; i++) {
+    if (i > 0) tesela__puts(sink, between);
+    tesela__put_int(sink, number[i]);
+  }
+}
+
+void tesela__device_put_host(tesela__sink *sink, const tesela_device_host *host) {
+  tesela__puts(sink, tesela_dtype_name(host->dtype));
+  tesela__putc(sink, '[');
+  tesela__device_put_list(sink, ",", host->rank, host->shape);
+  tesela__putc(sink, ']');
+}
+
 /* ---- types: from a target, else as fields ---- */
 
 static bool device_target_says(const tesela_device_host *host, const tesela_target *target, bool stick) {
