@@ -493,6 +493,7 @@
 #include "predict/predict_words.c"
 #include "report/advice.c"
 #include "report/clean.c"
+#include "report/computation_names.c"
 #include "report/computations.c"
 #include "report/culprit.c"
 #include "report/diff.c"

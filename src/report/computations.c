@@ -28,11 +28,6 @@ static bool helps_by_name(tesela__span name) {
   return false;
 }
 
-void tesela__computation_note_by_name(tesela_report *report, const char *why) {
-  tesela__report_note(report, TESELA_REPORT_BY_NAME, report->line,
-                      "%s, so its name decided whether a computation counts", why);
-}
-
 /* ---- the module ---------------------------------------------------------------------------------------- */
 
 bool tesela__module_need_section(tesela_report *report) {
@@ -48,33 +43,6 @@ bool tesela__module_begin(tesela_report *report, tesela__span name) {
   module->outside_seen = module->assignment = false;
   module->serial = ++report->serial;
   return tesela__report_new_section(report, TESELA_REPORT_HLO, name, &module->section);
-}
-
-/* ---- hash of names -> computation ---------------------------------------------------------------------- */
-
-static size_t computation_place(const tesela__module *module, uint64_t name) {
-  size_t mask = module->index_size - 1, at = (size_t)name & mask;
-  while (module->index[at] >= 0 && module->computation[module->index[at]].name != name) at = (at + 1) & mask;
-  return at;
-}
-
-int32_t tesela__computation_find(const tesela__module *module, uint64_t name) {
-  return module->index ? module->index[computation_place(module, name)] : -1;
-}
-
-static bool computation_index_grow(tesela_report *report) {
-  tesela__module *module = &report->module;
-  if (module->index && module->n_computations < module->index_size / 2) return true;
-  size_t size = module->index ? module->index_size * 2 : 256;
-  int32_t *index = tesela__alloc(&report->allocator, size * sizeof *index, alignof(int32_t));
-  if (!index) return tesela__report_no_memory(report);
-  memset(index, 0xff, size * sizeof *index);
-  tesela__release(&report->allocator, module->index);
-  module->index = index;
-  module->index_size = size;
-  for (size_t i = 0; i < module->n_computations; i++)
-    index[computation_place(module, module->computation[i].name)] = (int32_t)i;
-  return true;
 }
 
 /* ---- a computation ------------------------------------------------------------------------------------- */
@@ -105,14 +73,14 @@ bool tesela__computation_begin(tesela_report *report, tesela__span name, bool en
     return true;
   }
   void *computations = module->computation;
-  if (!computation_index_grow(report)) return false;
+  if (!tesela__computation_index_grow(report)) return false;
   if (!tesela__grow(&report->allocator, &computations, sizeof *module->computation, &module->cap_computations,
                     module->n_computations + 1))
     return tesela__report_no_memory(report);
   module->computation = computations;
   uint64_t hash = tesela__text_hash(name.text, name.n);
   module->current = (int32_t)module->n_computations;
-  module->index[computation_place(module, hash)] = module->current; /* of two with one name the later one */
+  tesela__computation_index_put(module, hash, module->current); /* of two with one name the later one */
   report->n_computations++;
   module->computation[module->n_computations++] = (tesela__computation){
       .name = hash, .first_waiting = -1, .first_call = -1, .next_reached = -1, .helper = helps_by_name(name)};

@@ -14,6 +14,7 @@
  *   opcodes.c       which results are separate arrays
  *   frames.c        source locations, from tables before a module
  *   computations.c  keeps the arrays of a computation until it is known to count
+ *   computation_names.c    finds a computation by its name
  *   module_end.c    the end of a module: which of them count
  *   report_peak.c   peaks of scheduled modules, and the lives of their buffers
  *   memory_text.c memory_heading.c memory_table.c    one line of a memory report
@@ -522,11 +523,17 @@ bool tesela__computation_count(tesela_report *report, int32_t row, const tesela_
 bool tesela__computation_calls(tesela_report *report, tesela__span callee);
 bool tesela__module_begin(tesela_report *report, tesela__span name);
 bool tesela__module_need_section(tesela_report *report);
-/* The number of a computation by the hash of its name, or -1. */
-int32_t tesela__computation_find(const tesela__module *module, uint64_t name);
-void tesela__computation_note_by_name(tesela_report *report, const char *why);
 /* An argument or result of the header: counts if the entry computation is missing. */
 bool tesela__module_layout(tesela_report *report, int32_t shape, bool is_result);
+
+/* computation_names.c */
+/* The number of a computation by the hash of its name, or -1. */
+int32_t tesela__computation_find(const tesela__module *module, uint64_t name);
+/* Make room for one more; then it can be put. */
+bool tesela__computation_index_grow(tesela_report *report);
+void tesela__computation_index_put(tesela__module *module, uint64_t name, int32_t computation);
+/* Add a note that the name alone decided, and why. */
+void tesela__computation_note_by_name(tesela_report *report, const char *why);
 
 /* module_end.c */
 bool tesela__module_end(tesela_report *report);
