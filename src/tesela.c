@@ -590,6 +590,7 @@
 #include "xla/tiling.c"
 #include "xla/validate.c"
 #include "xla/validate_layout.c"
+#include "xla/validate_number.c"
 #include "xla/xla_compare.c"
 #include "xla/xla_from_layout.c"
 #include "xla/xla_level.c"
