@@ -213,10 +213,6 @@ tesela_status tesela_tile_memory_with_swizzle(tesela_tile_memory *out, const tes
 
 /* ---- places ----------------------------------------------------------------------------------------------------- */
 
-int64_t tesela__tile_swizzled(tesela_tile_swizzle s, int64_t place) {
-  return tesela__xor(s.bits, s.base, s.shift, place);
-}
-
 int64_t tesela__tile_place(const tesela_tile_memory *tile, const int64_t *index) {
   int64_t place = tile->offset;
   int32_t m = tile->n_modes;

@@ -8,6 +8,7 @@
 #include <tesela/register.h>
 
 #include "gpu/register/register.h"
+#include "layout/layout.h"
 
 enum { TESELA__TILE_PARTS = 2 * TESELA_REGISTER_MODES };
 
@@ -48,7 +49,10 @@ static inline int32_t tesela__tile_swizzle_top(tesela_tile_swizzle s) {
 /* Check the ranges of the numbers. TESELA_E_RANGE. */
 tesela_status tesela__tile_check_swizzle(tesela_tile_swizzle swizzle, tesela_error *err);
 
-int64_t tesela__tile_swizzled(tesela_tile_swizzle swizzle, int64_t place);
+/* The place that a swizzle makes of a place. */
+static inline int64_t tesela__tile_swizzled(tesela_tile_swizzle s, int64_t place) {
+  return tesela__xor(s.bits, s.base, s.shift, place);
+}
 
 /* The place of an element, without checks. */
 int64_t tesela__tile_place(const tesela_tile_memory *tile, const int64_t *index);
