@@ -348,6 +348,7 @@
 #include "notation/map/map_bits.c"
 #include "notation/map/map_expression.c"
 #include "notation/map/map_lower.c"
+#include "notation/map/map_names.c"
 #include "notation/map/map_print.c"
 #include "notation/map/map_read.c"
 #include "notation/map/map_value.c"

@@ -100,6 +100,8 @@ typedef tesela_status (*tesela__map_reading)(tesela__map_text *m, const void *us
  * The first way that gives a layout counts; else the error of the first one. On failure *out keeps its value. */
 tesela_status tesela__map_make(const tesela__reader *r, tesela__map_reading read, const void *user,
                                tesela_layout *out, tesela_error *err);
+/* ---- map_names.c ---- */
+
 /* Read a new name, at most TESELA__MAP_NAMES; `what` is expected. */
 tesela_status tesela__map_declare(tesela__map_text *m, tesela__map_kind kind, int32_t number,
                                   const char *what);
