@@ -203,6 +203,7 @@
 #include "graph/propagate/propagate_copies.c"
 #include "graph/propagate/propagate_explain.c"
 #include "graph/propagate/propagate_explain_failure.c"
+#include "graph/propagate/propagate_explain_words.c"
 #include "graph/propagate/propagate_family.c"
 #include "graph/propagate/propagate_layout.c"
 #include "graph/propagate/propagate_model.c"

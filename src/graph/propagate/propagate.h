@@ -16,6 +16,7 @@
  *   propagate_outputs.c          every stick that an output has in one of the cheapest plans
  *   propagate_explain.c          why
  *   propagate_explain_failure.c  why not
+ *   propagate_explain_words.c    words of both
  *   apply.c                      the program with its moves
  *   materialise.c                the program with its copies alone
  *
@@ -218,6 +219,8 @@ int32_t tesela__family_candidate(const tesela__family *family, int32_t stick);
 
 /* ---- propagate_view.c ---- */
 
+/* Does operand k of an unknown operator have another shape than the result? Then the relation of their dims is unknown. */
+bool tesela__operand_apart(const tesela_graph *graph, const tesela_node *node, int32_t k);
 /* The axes of operand k of a node. */
 tesela_status tesela__operand_axes_of(const tesela_graph *graph, int32_t node, int32_t k,
                                       const tesela_iteration *iteration, tesela__operand_axes *axes,
@@ -246,8 +249,6 @@ typedef struct tesela__need_operator {
   int32_t seen_family; /* of the copy */
 } tesela__need_operator;
 
-/* Does operand k of an unknown operator have another shape than the result? Then the relation of their dims is unknown. */
-bool tesela__need_apart(const tesela_graph *graph, const tesela_node *node, int32_t k);
 /* Does a need depend on the relation of the operand's dims to the result's? */
 bool tesela__need_follows(tesela_need need);
 /* Fill edge->suits. */
@@ -434,7 +435,7 @@ typedef enum tesela__apply_part {
 tesela_status tesela__graph_apply(tesela_graph **out, const tesela_propagation *p, tesela__apply_part part,
                                   tesela_error *err);
 
-/* ---- propagate_explain.c ---- */
+/* ---- propagate_explain_words.c ---- */
 
 typedef struct tesela__explain {
   const tesela_propagation *p;

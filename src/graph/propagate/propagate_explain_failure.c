@@ -75,7 +75,7 @@ static void explain_apart(tesela__explain *x, const tesela__operator *op) {
   const tesela_node *node = tesela_graph_node(x->p->graph, op->node);
   bool follows = tesela_rule_of_node(&x->p->target, node, TESELA_RULE_RESULT)->yield == TESELA_YIELD_SURVIVES;
   for (const tesela__edge *edge = &x->p->edge[op->first]; edge < &x->p->edge[op->first + op->n]; edge++)
-    if (tesela__need_apart(x->p->graph, node, edge->operand) &&
+    if (tesela__operand_apart(x->p->graph, node, edge->operand) &&
         (tesela__need_follows(edge->need) || (follows && edge->operand == 0)))
       tesela__putf(&x->sink,
                    "  operand %" PRId32 " differs in shape from the result: %.60s does not tell how their "

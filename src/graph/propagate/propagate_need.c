@@ -139,13 +139,6 @@ static bool need_met(tesela_need need, const need_case *c, int32_t label, int32_
 
 /* ---- an operand ---- */
 
-bool tesela__need_apart(const tesela_graph *graph, const tesela_node *node, int32_t k) {
-  const tesela_node *operand = tesela_graph_node(graph, node->operand[k]);
-  return node->op == TESELA_OP_FALLBACK &&
-         (operand->rank != node->rank ||
-          memcmp(operand->shape, node->shape, (size_t)node->rank * sizeof *node->shape) != 0);
-}
-
 bool tesela__need_follows(tesela_need need) {
   return need != TESELA_NEED_ANY && need != TESELA_NEED_CLEAN && need != TESELA_NEED_LAST &&
          need != TESELA_NEED_SAME && need != TESELA_NEED_DEFAULT;

@@ -60,11 +60,18 @@ static void axes_add(const axes_source *from, int32_t d, const tesela_index *ind
   if (at >= 0) of_iteration[at] = plain ? a : AXES_WINDOW;
 }
 
+bool tesela__operand_apart(const tesela_graph *graph, const tesela_node *node, int32_t k) {
+  const tesela_node *operand = tesela_graph_node(graph, node->operand[k]);
+  return node->op == TESELA_OP_FALLBACK &&
+         (operand->rank != node->rank ||
+          memcmp(operand->shape, node->shape, (size_t)node->rank * sizeof *node->shape) != 0);
+}
+
 /* An operand of an unknown operator: its own dims, which are the result's if the shapes are equal. */
 static void axes_unknown(const tesela_graph *graph, const tesela_node *op, int32_t k,
                          const tesela_node *tensor, tesela__operand_axes *axes) {
   *axes = (tesela__operand_axes){.view = {.rank = tensor->rank, .offset = tensor->offset}, .lookup = -1};
-  axes->apart = tesela__need_apart(graph, op, k);
+  axes->apart = tesela__operand_apart(graph, op, k);
   for (int32_t r = 0; r < op->rank; r++) axes->of_label[r] = axes->apart ? -1 : r;
   for (int32_t a = 0; a < tensor->rank; a++) {
     axes->view.shape[a] = tensor->shape[a];
