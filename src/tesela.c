@@ -566,6 +566,7 @@
 #include "solve/arena/rounds.c"
 #include "solve/arena/spill.c"
 #include "solve/arena/spill_exact.c"
+#include "solve/arena/spill_try.c"
 #include "solve/arena/split.c"
 #include "solve/arena/sweep.c"
 #include "solve/assign/assign_graph.c"

@@ -187,7 +187,7 @@ tesela_status tesela__arena_solve_part(tesela__arena_problem *arena, int64_t cap
 /* The same, in independent parts. */
 tesela_status tesela__arena_solve(tesela__arena_problem *arena, int64_t capacity, tesela_error *err);
 
-/* ---- spill.c, spill_exact.c -------------------------------------------------------------------------------- */
+/* ---- spill.c, spill_exact.c, spill_try.c ------------------------------------------------------------------- */
 
 /* The best choice of buffers so far: offsets by the caller's buffer, -1 for those left out. */
 typedef struct tesela__arena_kept {
@@ -206,6 +206,8 @@ tesela_status tesela__arena_spill(int32_t n, tesela_arena_buffer *buffers,
 tesela_status tesela__arena_spill_exact(int32_t n, const tesela_arena_buffer *buffers,
                                         const tesela_arena_options *options, tesela__arena_kept *kept,
                                         tesela_error *err);
+/* Keep the items' offsets if they have more weight, or equal weight and more bytes. */
+void tesela__arena_spill_keep(const tesela__arena_problem *a, tesela__arena_kept *kept);
 /* Plan the buffers that `keep` names (NULL: all) below the capacity, with part of kept->limit. */
 tesela_status tesela__arena_spill_try(int32_t n, const tesela_arena_buffer *buffers, const bool *keep,
                                       const tesela_arena_options *options, int64_t work,

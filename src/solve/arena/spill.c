@@ -17,21 +17,6 @@ typedef struct spill_state {
   tesela__arena_kept *kept;
 } spill_state;
 
-/* Keep the items' offsets if they have more weight, or equal weight and more bytes. */
-static void spill_keep(const tesela__arena_problem *a, tesela__arena_kept *kept) {
-  int64_t weight = 0, bytes = 0;
-  for (int32_t i = 0; i < a->n; i++)
-    if (a->item[i].offset >= 0) {
-      weight += a->item[i].weight;
-      bytes += a->item[i].size;
-    }
-  if (weight < kept->weight || (weight == kept->weight && bytes <= kept->bytes)) return;
-  kept->weight = weight;
-  kept->bytes = bytes;
-  for (int32_t i = 0; i < kept->n; i++) kept->offset[i] = -1;
-  for (int32_t i = 0; i < a->n; i++) kept->offset[a->item[i].index] = a->item[i].offset;
-}
-
 /* Place an item in a gap below the capacity. */
 static bool spill_insert(spill_state *w, int32_t i, bool best) {
   tesela__arena_item *x = &w->arena->item[i];
@@ -114,31 +99,8 @@ static void spill_greedy(spill_state *w) {
       for (int32_t j = 0; j < a->n && a->work < a->limit; j++)
         if (a->item[w->order[j].item].offset < 0) more |= spill_swap(w, w->order[j].item);
     }
-    spill_keep(a, w->kept);
+    tesela__arena_spill_keep(a, w->kept);
   }
-}
-
-tesela_status tesela__arena_spill_try(int32_t n, const tesela_arena_buffer *buffers, const bool *keep,
-                                      const tesela_arena_options *options, int64_t work,
-                                      tesela__arena_kept *kept, tesela__arena_answer *answer,
-                                      tesela_error *err) {
-  tesela__arena_problem a;
-  tesela_status status = tesela__arena_open(&a, n, buffers, keep, options, err);
-  if (status != TESELA_OK) return status;
-  a.limit = work;
-  *answer = a.bound > options->capacity ? TESELA__ARENA_NONE : TESELA__ARENA_ENDED;
-  if (*answer == TESELA__ARENA_ENDED) {
-    status = tesela__arena_solve(&a, options->capacity, err);
-    if (a.best_peak <= options->capacity) *answer = TESELA__ARENA_FOUND;
-    if (a.bound > options->capacity) *answer = TESELA__ARENA_NONE;
-  }
-  kept->work += a.work + a.n;
-  if (status == TESELA_OK && *answer == TESELA__ARENA_FOUND) {
-    for (int32_t i = 0; i < a.n; i++) a.item[i].offset = a.best[i];
-    spill_keep(&a, kept);
-  }
-  tesela__arena_close(&a);
-  return status;
 }
 
 /* ---- steps ------------------------------------------------------------------------------------------------- */
@@ -149,7 +111,7 @@ static tesela_status spill_sweeps(tesela__arena_problem *a, int64_t capacity, bo
   tesela_status status = TESELA_OK;
   for (int order = TESELA__ARENA_FORTH; order <= TESELA__ARENA_BACK && status == TESELA_OK; order++) {
     status = tesela__arena_sweep(a, (tesela__arena_sweep_order)order, capacity, err);
-    if (status == TESELA_OK) spill_keep(a, kept);
+    if (status == TESELA_OK) tesela__arena_spill_keep(a, kept);
     if (one) break;
   }
   return status;
