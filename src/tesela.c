@@ -417,6 +417,7 @@
 #include "records/record_peak.c"
 #include "records/record_plan.c"
 #include "records/record_profile.c"
+#include "records/record_program.c"
 #include "records/record_proto.c"
 #include "records/record_shape.c"
 #include "records/records.c"

@@ -2,7 +2,8 @@
 /*
  * records.h - a compiler's records of its programs, as they are read and joined.
  *
- *   records.c            create, read, destroy; to which program a file belongs
+ *   records.c            create, read, destroy
+ *   record_program.c     to which program a file belongs
  *   record_list.c        lists, texts, lines, numbers, differences
  *   record_names.c       instructions and values by name
  *   record_assignment.c  buffer assignments
@@ -120,6 +121,9 @@ bool tesela__record_instruction_line(tesela__record_file *file, tesela__span lin
 bool tesela__record_proto(tesela__record_file *file);
 bool tesela__record_profile(tesela__record_file *file);
 
+/* The program of a file, by its name. NULL: no memory. */
+tesela__record_program *tesela__record_program_of(tesela_records *records, const char *path,
+                                                  tesela_record_kind kind);
 /* Begin a program for what the file says next. */
 bool tesela__record_open(tesela__record_file *file, tesela_record_kind kind);
 /* Compare a program of a profile with the records of the same module, or complete them. */

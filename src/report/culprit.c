@@ -186,3 +186,8 @@ tesela_status tesela_report_replay(const tesela_report *report, int32_t space, i
   tesela__release(&report->allocator, sizes);
   return TESELA_OK;
 }
+
+bool tesela__culprit_is_torch(const tesela_report_culprit *culprit) {
+  return strncmp(culprit->op_name, "aten__", 6) == 0 || strncmp(culprit->op_name, "xla__", 5) == 0 ||
+         strstr(culprit->op_name, "/aten__") || strstr(culprit->op_name, "/xla__");
+}

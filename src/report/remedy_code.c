@@ -18,11 +18,6 @@ static const char *const remedy_caveats[TESELA_REMEDY_N_KINDS] = {
     [TESELA_REMEDY_CONSTRAIN] = "the compiler may copy before and after it: compare the times, too",
 };
 
-bool tesela__culprit_is_torch(const tesela_report_culprit *culprit) {
-  return strncmp(culprit->op_name, "aten__", 6) == 0 || strncmp(culprit->op_name, "xla__", 5) == 0 ||
-         strstr(culprit->op_name, "/aten__") || strstr(culprit->op_name, "/xla__");
-}
-
 /* The name of an argument, as JAX notes it, "params['w']"; "x" for others. */
 static void code_put_name(tesela__sink *sink, const tesela_report_culprit *culprit) {
   static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_",

@@ -643,8 +643,7 @@ void tesela__report_set_order(tesela_xla_layout *layout, int32_t minor, int32_t 
 bool tesela__culprit_shape(const tesela_report_culprit *culprit, tesela_xla_shape *shape);
 /* Is a buffer one of those that are alike? */
 bool tesela__culprit_is(const tesela_report_culprit *culprit, const tesela_report_buffer *buffer);
-
-/* remedy_code.c: is the operation's name one of PyTorch/XLA? */
+/* Is the operation's name one of PyTorch/XLA? */
 bool tesela__culprit_is_torch(const tesela_report_culprit *culprit);
 
 /* ---- remedy.c --------------------------------------------------------------------------------------------- */
