@@ -184,10 +184,6 @@ static tesela_status check_make(graph_check *c, tesela_error *err) {
 
 /* ---- what came out ----------------------------------------------------------------------------------------------- */
 
-const tesela_node *graph_check_output(const graph_check *c, int32_t o) {
-  return tesela_graph_node(c->graph, c->data.output_node[o]);
-}
-
 bool graph_check_same(const graph_check *c, int32_t o) {
   return memcmp(c->data.tiled[o], c->data.plain[o], (size_t)c->data.output_bytes[o]) == 0;
 }

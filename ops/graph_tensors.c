@@ -163,6 +163,10 @@ tesela_status graph_check_out(graph_check *c, const char *name, const request_pa
   return TESELA_OK;
 }
 
+const tesela_node *graph_check_output(const graph_check *c, int32_t o) {
+  return tesela_graph_node(c->graph, c->data.output_node[o]);
+}
+
 tesela_status check_files_write(const graph_check *c, tesela_error *err) {
   for (int32_t o = 0; c->out && o < c->data.n_outputs; o++) {
     const tesela_node *node = graph_check_output(c, o);

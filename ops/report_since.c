@@ -188,20 +188,3 @@ void report_put_since_peak(tesela_sink *j, const changes_ask *ask) {
   tesela_put_end(j);
   free(rows);
 }
-
-tesela_status report_put_since(tesela_sink *j, const report_ask *ask) {
-  changes_ask changes = {.before = *ask->baseline, .after = *ask};
-  tesela_report_diff *diff;
-  tesela_report_filter filter = {TESELA_REPORT_ANY, TESELA_REPORT_ANY, ask->space};
-  tesela_status status =
-      tesela_report_diff_create(&diff, ask->baseline->report, ask->report, &filter, NULL, NULL);
-  if (status != TESELA_OK) return status;
-  changes.diff = diff;
-  changes.n = tesela_report_diff_count(diff);
-  if (changes.n > ask->top) changes.n = ask->top;
-  tesela_put_key_object(j, "baseline");
-  report_put_changes(j, &changes);
-  tesela_put_end(j);
-  tesela_report_diff_destroy(diff);
-  return TESELA_OK;
-}

@@ -2,7 +2,7 @@
 /*
  * device.h - device layouts in the command.
  *
- *   device_input.c  the option --target, an argument that is a device layout
+ *   target_input.c  the option --target
  *   device_words.c  the table of device dims, sizes, padding, other notations
  *   show_device.c   the verb show
  */
@@ -18,11 +18,6 @@
 /* The target of --target, a built-in one or a file, which is read into *own; *target is NULL if the option is not given. The verb
  * must have that option. Returns false after reporting the error, with *status set. */
 bool device_target(const cli_context *cli, tesela_target *own, const tesela_target **target, int *status);
-
-/* Read a device layout, with or without the prefix device:, for the target of --target (default: spyre). Returns false after
- * reporting the error, with *status set. */
-bool device_read(const cli_context *cli, const char *text, tesela_target *own, const tesela_target **target,
-                 tesela_device_layout *layout, int *status);
 
 /* Print the layout in words. Returns an exit status. */
 int device_words(const cli_context *cli, const tesela_device_layout *layout, const tesela_target *target);

@@ -140,6 +140,23 @@ bool input_layout(const cli_context *cli, const char *text, size_t length, tesel
   return true;
 }
 
+bool input_device(const cli_context *cli, const char *text, tesela_target *own, const tesela_target **target,
+                  tesela_device_layout *layout, int *status) {
+  tesela_error err = {.at = -1};
+  tesela_any_layout any;
+  tesela_layout_read_options options;
+  if (!input_options(cli, own, &options, status)) return false;
+  if (!options.device.target) options.device.target = tesela_target_find("spyre");
+  *target = options.device.target;
+  options.notation = "device";
+  if (tesela_layout_read(text, strlen(text), &options, &any, &err) != TESELA_OK) {
+    *status = input_refuse(cli, text, strlen(text), &options, &err);
+    return false;
+  }
+  *layout = any.device;
+  return true;
+}
+
 bool input_is_tuple(const char *text, size_t length, size_t *used) {
   const tesela_notation *notation;
   if (tesela_notation_find(text, length, &notation, used, NULL) != TESELA_OK ||

@@ -26,6 +26,11 @@ bool input_any(const cli_context *cli, const char *text, size_t length, const ch
 bool input_layout(const cli_context *cli, const char *text, size_t length, tesela_xla_shape *shape,
                   tesela_layout *layout, int *status);
 
+/* Read a device layout, with or without the prefix device:, for the target of --target (default: spyre). Returns false after
+ * reporting the error, with *status set. */
+bool input_device(const cli_context *cli, const char *text, tesela_target *own, const tesela_target **target,
+                  tesela_device_layout *layout, int *status);
+
 /* Report why a LAYOUT was refused. The message notes a file name or JSON, and suggests a small change that would make it right. */
 int input_refuse(const cli_context *cli, const char *text, size_t length,
                  const tesela_layout_read_options *options, const tesela_error *err);

@@ -8,7 +8,7 @@
  *   say.c term.c      messages on stderr; abilities of a terminal
  *   process.h         the operating system: os_posix.c, os_windows.c
  *   input.c lines.c   a LAYOUT argument; standard input line by line
- *   device_input.c    --target and a device layout
+ *   target_input.c    --target
  *   tile_input.c      a register layout, a tile in memory, --dtype
  *   json.c            answers in JSON
  */

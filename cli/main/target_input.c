@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_input.c - the option --target (the name of a built-in target, or a file that describes one) and the text of a device
- * layout for it.
+ * target_input.c - the option --target: the name of a built-in target, or a file that describes one.
  */
 #include "main/device.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "main/input.h"
 #include "main/say.h"
 #include "main/text_file.h"
 
@@ -37,21 +35,4 @@ bool device_target(const cli_context *cli, tesela_target *own, const tesela_targ
     *status = text_file_fail(cli, name, text, length, &err);
   free(text);
   return done;
-}
-
-bool device_read(const cli_context *cli, const char *text, tesela_target *own, const tesela_target **target,
-                 tesela_device_layout *layout, int *status) {
-  tesela_error err = {.at = -1};
-  tesela_any_layout any;
-  tesela_layout_read_options options;
-  if (!input_options(cli, own, &options, status)) return false;
-  if (!options.device.target) options.device.target = tesela_target_find("spyre");
-  *target = options.device.target;
-  options.notation = "device";
-  if (tesela_layout_read(text, strlen(text), &options, &any, &err) != TESELA_OK) {
-    *status = input_refuse(cli, text, strlen(text), &options, &err);
-    return false;
-  }
-  *layout = any.device;
-  return true;
 }

@@ -31,16 +31,6 @@ static bool table_options(const cli_context *cli) {
   return true;
 }
 
-bool show_no_table_options(const cli_context *cli) {
-  static const char *const others[] = {"format", "by", "warp"};
-  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-    if (cli_has(cli, others[i])) {
-      say_usage(cli, "--%s applies to register layouts only", others[i]);
-      return false;
-    }
-  return true;
-}
-
 /* Is the style for programs, without a headline before the table? */
 static bool bare_style(const char *style) {
   return style && (strcmp(style, "csv") == 0 || strcmp(style, "json") == 0);

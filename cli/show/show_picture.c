@@ -50,6 +50,16 @@ static bool read_slice(const cli_context *cli, const char *text, tesela_draw_opt
   return false;
 }
 
+bool show_no_table_options(const cli_context *cli) {
+  static const char *const others[] = {"format", "by", "warp"};
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    if (cli_has(cli, others[i])) {
+      say_usage(cli, "--%s applies to register layouts only", others[i]);
+      return false;
+    }
+  return true;
+}
+
 bool show_picture_options(const cli_context *cli, tesela_draw_options *options) {
   int64_t rows, width;
   const char *slice = cli_value(cli, "slice");

@@ -12,6 +12,7 @@
 #include <tesela/device.h>
 
 #include "main/device.h"
+#include "main/input.h"
 #include "json_device.h"
 #include "main/say.h"
 #include "main/tile_input.h"
@@ -210,7 +211,7 @@ int cmd_dma(const cli_context *cli) {
   int64_t start[TESELA_MAX_RANK], size[TESELA_MAX_RANK], stride = 1;
   bool strided;
   int status;
-  if (!device_read(cli, cli->arg[0], &own, &target, &device.layout, &status)) return status;
+  if (!input_device(cli, cli->arg[0], &own, &target, &device.layout, &status)) return status;
   const tesela_device_host *host = &device.layout.host;
   if (!dma_numbers(cli, "strides", host->rank, device.host_strides, &strided) ||
       !cli_integer(cli, "offset", INT64_MIN, INT64_MAX, 0, &device.host_offset) ||

@@ -66,7 +66,7 @@ int cmd_verify(const cli_context *cli) {
                                      tesela_value_of_text("file", cli->arg[2])};
   size_t n = 3;
   int status;
-  if (!device_read(cli, cli->arg[0], &own, &target, &layout, &status)) return status;
+  if (!input_device(cli, cli->arg[0], &own, &target, &layout, &status)) return status;
   if (!json_fields(cli, "verify", field, &n)) return CLI_BAD;
   tensor_catch_shrinking();
   if (cli->json) return json_verb(cli, n, field, "same");
