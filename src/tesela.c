@@ -318,6 +318,7 @@
 #include "linear/linear_value.c"
 #include "notation/any.c"
 #include "notation/any_compare.c"
+#include "notation/any_read.c"
 #include "notation/any_rows.c"
 #include "notation/any_value.c"
 #include "notation/any_write.c"

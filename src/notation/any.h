@@ -43,6 +43,13 @@ typedef struct tesela__notation_row {
 
 /* The row of a notation's name, or of a kind that it writes in another way: shared, global. NULL for an unknown name. */
 const tesela__notation_row *tesela__notation_row_of(const char *name);
+/* All rows that read or recognise a text. */
+const tesela__notation_row *tesela__notation_rows(int32_t *n);
+/* The name of row `i`, for suggestions; NULL after the last. */
+const char *tesela__notation_name(const void *user, int32_t i);
+/* The notations that tesela reads, or writes: "xla, jax, register, device". */
+enum { TESELA__NOTATION_NAMES = 256 };
+void tesela__notation_names(bool written, char *out, size_t room);
 /* How many notations claim a text. */
 int tesela__notation_claims(const char *text, size_t length);
 /* TESELA_E_UNSUPPORTED for a notation that is unknown or not written. */
