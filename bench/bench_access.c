@@ -84,7 +84,7 @@ static double median_us(void (*work)(access_run *), access_run *c) {
     for (int i = 0; i < repeat; i++) work(c);
     times[r] = (bench_now() - start) / repeat / 1e3;
   }
-  return median_of(times, BENCH_ROUNDS);
+  return race_median(times, BENCH_ROUNDS);
 }
 
 static void print_line(const char *what, double us, double goal) {

@@ -55,7 +55,7 @@ static double median_ns(void (*work)(plan_case *), plan_case *c) {
     for (int i = 0; i < repeat; i++) work(c);
     times[r] = (bench_now() - start) / repeat;
   }
-  return median_of(times, BENCH_ROUNDS);
+  return race_median(times, BENCH_ROUNDS);
 }
 
 static void print_line(const char *figure, const char *what, double ns, double goal, const char *note) {

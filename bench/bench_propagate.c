@@ -121,17 +121,17 @@ static void bench_one(builder *b, const phase *what) {
     if (facts.ok) tesela_graph_destroy(applied);
     tesela_propagation_destroy(p);
   }
-  printf("  %-12s %9.2f ms", what->name, median_of(solve, rounds) / 1e6);
+  printf("  %-12s %9.2f ms", what->name, race_median(solve, rounds) / 1e6);
   if (!facts.ok) {
     printf("   none: node %" PRId32 " is the first without a layout\n", facts.error_node);
     return;
   }
   printf("   apply %7.2f ms   %4" PRId32 " moves of %" PRId64 " elements, bound %" PRId64
          ", gap %.4f %%%s, core %" PRId32 " of %" PRId32 "\n",
-         median_of(apply, rounds) / 1e6, facts.n_moves, facts.moved, facts.bound,
+         race_median(apply, rounds) / 1e6, facts.n_moves, facts.moved, facts.bound,
          facts.cost ? 100.0 * (double)(facts.cost - facts.bound) / (double)facts.cost : 0,
          facts.proven ? " (proven)" : "", facts.core, facts.buffers);
-  bench_figure("propagate.ms", median_of(solve, rounds) / 1e6);
+  bench_figure("propagate.ms", race_median(solve, rounds) / 1e6);
   bench_figure("propagate.gap_percent",
                facts.cost ? 100.0 * (double)(facts.cost - facts.bound) / (double)facts.cost : 0);
 }

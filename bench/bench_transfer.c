@@ -191,8 +191,8 @@ static void time_views(void) {
       agrees[r] = (bench_now() - start) / REPEATS;
     }
     if (sum < 0) race_fail("never");
-    printf("  %-58s %14.0f %9.0f   lane %s\n", views[i].name, median_of(of, BENCH_ROUNDS),
-           median_of(agrees, BENCH_ROUNDS), tesela_lane_name(view.lane));
+    printf("  %-58s %14.0f %9.0f   lane %s\n", views[i].name, race_median(of, BENCH_ROUNDS),
+           race_median(agrees, BENCH_ROUNDS), tesela_lane_name(view.lane));
   }
 }
 

@@ -25,7 +25,7 @@ namespace {
 
 constexpr size_t buffer_bytes = 320u << 20;
 
-struct options {
+struct peer_options {
   std::string only;
   std::vector<int> threads{1, 2};
   int rounds = 7;
@@ -43,7 +43,7 @@ struct means {
   int n = 0, slower = 0;
 };
 
-float *dst_own, *dst_hptt, *src;
+float *dst_own, *dst_hptt, *src_both;
 
 std::vector<permutation> read_permutations(const char *path) {
   std::ifstream file(path);
@@ -87,22 +87,22 @@ tesela_plan *plan_of(const permutation &p, int threads) {
 using hptt_plan = std::shared_ptr<hptt::Transpose<float>>;
 
 hptt_plan hptt_plan_of(const permutation &p, int threads, hptt::SelectionMethod method) {
-  return hptt::create_plan(p.perm.data(), static_cast<int>(p.perm.size()), 1.0f, src, p.size.data(), nullptr,
-                           0.0f, dst_hptt, nullptr, method, threads);
+  return hptt::create_plan(p.perm.data(), static_cast<int>(p.perm.size()), 1.0f, src_both, p.size.data(),
+                           nullptr, 0.0f, dst_hptt, nullptr, method, threads);
 }
 
 void run_hptt(void *plan) { static_cast<hptt_plan *>(plan)->get()->execute(); }
 
-void run_case(const permutation &p, int threads, const options &o, means &m) {
+void run_case(const permutation &p, int threads, const peer_options &o, means &m) {
   size_t bytes = sizeof(float);
   for (int s : p.size) bytes *= static_cast<size_t>(s);
   if (bytes > buffer_bytes) race_fail("%s: too large", p.text.c_str());
   tesela_plan *plan = plan_of(p, threads);
   hptt_plan estimate = hptt_plan_of(p, threads, hptt::ESTIMATE), measured = estimate;
   if (o.measure) measured = hptt_plan_of(p, threads, hptt::MEASURE);
-  race_copy copy{reinterpret_cast<unsigned char *>(dst_own), reinterpret_cast<const unsigned char *>(src),
-                 bytes, threads};
-  race_plan own{plan, dst_own, src};
+  race_copy copy{reinterpret_cast<unsigned char *>(dst_own),
+                 reinterpret_cast<const unsigned char *>(src_both), bytes, threads};
+  race_plan own{plan, dst_own, src_both};
   const double counted = 2.0 * static_cast<double>(bytes);
   racer r[5]{};
   r[0] = {race_memcpy, &copy, counted, {}};
@@ -143,8 +143,8 @@ void print_means(int threads, const means &m, bool measure) {
   std::printf("; slower on %d\n", m.slower);
 }
 
-options read_options(int argc, char **argv) {
-  options o;
+peer_options peer_options_of(int argc, char **argv) {
+  peer_options o;
   for (int i = 1; i < argc; i++) {
     const std::string text = argv[i], value = text.substr(text.find('=') + 1);
     if (text == "--measure") {
@@ -167,12 +167,12 @@ options read_options(int argc, char **argv) {
 } // namespace
 
 int main(int argc, char **argv) {
-  const options o = read_options(argc, argv);
+  const peer_options o = peer_options_of(argc, argv);
   dst_own = static_cast<float *>(race_buffer(buffer_bytes));
   dst_hptt = static_cast<float *>(race_buffer(buffer_bytes));
-  src = static_cast<float *>(race_buffer(buffer_bytes));
+  src_both = static_cast<float *>(race_buffer(buffer_bytes));
   for (size_t i = 0; i < buffer_bytes / sizeof(float); i++)
-    src[i] = static_cast<float>(i % 16777213); /* no NaN */
+    src_both[i] = static_cast<float>(i % 16777213); /* no NaN */
   std::printf("%-40s %2s %7s %8s %6s %9s%s\n", "permutation | sizes", "th", "GB/s", "x memcpy", "x NT",
               "x ESTIM.", o.measure ? " x MEAS." : "");
   for (int threads : o.threads) {

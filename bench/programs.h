@@ -94,7 +94,7 @@ static int32_t clone(builder *b, int32_t x) {
   return add_node(b, &(tesela_node_spec){.op = TESELA_OP_CLONE, .n_operands = 1, .operand = &x});
 }
 
-static int32_t join(builder *b, int32_t n, const int32_t *x, int32_t dim) {
+static int32_t concatenate(builder *b, int32_t n, const int32_t *x, int32_t dim) {
   return add_node(
       b, &(tesela_node_spec){.op = TESELA_OP_CAT, .n_operands = n, .operand = x, .n_dims = 1, .dims = &dim});
 }
@@ -266,7 +266,8 @@ static void unet(builder *b) {
     for (int32_t k = LEVELS - 1; k >= 0; k--) {
       x = convolve(b, enlarge(b, x, CHANNELS << (k + 1), SIDE >> (k + 1)), CHANNELS << (k + 1), CHANNELS << k,
                    1);
-      x = convolve(b, join(b, 2, (const int32_t[]){x, skip[k]}, 1), CHANNELS << (k + 1), CHANNELS << k, 1);
+      x = convolve(b, concatenate(b, 2, (const int32_t[]){x, skip[k]}, 1), CHANNELS << (k + 1), CHANNELS << k,
+                   1);
     }
   }
 }
@@ -278,14 +279,14 @@ static void densenet(builder *b) {
     int32_t made[STEPS + 1] = {x};
     b->next_weight = b->tied ? 0 : WEIGHTS;
     for (int32_t k = 1; k <= STEPS; k++) {
-      int32_t all = k == 1 ? x : join(b, k, made, 1);
+      int32_t all = k == 1 ? x : concatenate(b, k, made, 1);
       int32_t y = convolve(b, all, (int64_t)GROWTH * k, 2 * GROWTH, 1);
       made[k] =
           k % 4 == 0
               ? clone(b, permute(b, convolve(b, y, 2 * GROWTH, GROWTH, 1), 4, (const int32_t[]){0, 1, 3, 2}))
               : convolve(b, y, 2 * GROWTH, GROWTH, 1);
     }
-    x = convolve(b, join(b, STEPS + 1, made, 1), (int64_t)GROWTH * (STEPS + 1), GROWTH, 1);
+    x = convolve(b, concatenate(b, STEPS + 1, made, 1), (int64_t)GROWTH * (STEPS + 1), GROWTH, 1);
   }
 }
 

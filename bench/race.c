@@ -29,7 +29,7 @@ void race_fail(const char *format, ...) {
 
 /* ---- timing ---------------------------------------------------------------------------------------------------- */
 
-double median_of(const double *values, int n) {
+double race_median(const double *values, int n) {
   double sorted[RACE_MOST_ROUNDS];
   memcpy(sorted, values, (size_t)n * sizeof *values);
   qsort(sorted, (size_t)n, sizeof *sorted, bench_order);
@@ -69,14 +69,14 @@ void race(racer **racers, int n, int rounds) {
     }
 }
 
-double race_ns(const racer *a, int rounds) { return median_of(a->ns, rounds); }
+double race_ns(const racer *a, int rounds) { return race_median(a->ns, rounds); }
 
 double race_gbs(const racer *a, int rounds) { return a->bytes / race_ns(a, rounds); }
 
 double race_ratio(const racer *a, const racer *b, int rounds) {
   double ratio[RACE_MOST_ROUNDS];
   for (int r = 0; r < rounds; r++) ratio[r] = (a->bytes / a->ns[r]) / (b->bytes / b->ns[r]);
-  return median_of(ratio, rounds);
+  return race_median(ratio, rounds);
 }
 
 /* ---- the yardsticks -------------------------------------------------------------------------------------------- */

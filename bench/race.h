@@ -43,7 +43,7 @@ double race_ns(const racer *a, int rounds);
 double race_gbs(const racer *a, int rounds);
 double race_ratio(const racer *a, const racer *b, int rounds);
 
-double median_of(const double *values, int n);
+double race_median(const double *values, int n);
 
 /* A yardstick: `bytes` bytes from src to dst, in as many equal chunks as there are threads; less than 4 MiB in one. */
 typedef struct race_copy {

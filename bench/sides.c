@@ -71,7 +71,7 @@ static bool read_digits_of(const bench_side *side, int64_t place, int64_t *index
   }
 }
 
-side_kind side_at(const bench_pair *pair, const bench_side *side, int64_t place, int64_t *index) {
+side_kind side_kind_at(const bench_pair *pair, const bench_side *side, int64_t place, int64_t *index) {
   memset(index, 0, SIDE_RANK * sizeof *index);
   if (!read_digits_of(side, place, index)) return SIDE_GAP;
   for (int32_t dim = 0; dim < pair->rank; dim++)
@@ -132,7 +132,7 @@ static uint64_t draw(uint64_t *state) { /* splitmix64 */
 static bool touches(const bench_pair *pair, const bench_side *side, int64_t line, bool padding) {
   int64_t index[SIDE_RANK], places = LINE_BITS / pair->bits;
   for (int64_t i = line * places; i < (line + 1) * places && i < side->places; i++) {
-    side_kind kind = side_at(pair, side, i, index);
+    side_kind kind = side_kind_at(pair, side, i, index);
     if (kind == SIDE_ELEMENT || (padding && kind == SIDE_PADDING)) return true;
   }
   return false;
@@ -165,7 +165,7 @@ static bool place_right(const bench_pair *pair, const unsigned char *dst, const 
   int64_t index[SIDE_RANK];
   unsigned char untouched[16];
   memset(untouched, SIDE_UNTOUCHED, sizeof untouched);
-  side_kind kind = side_at(pair, &pair->dst, place, index);
+  side_kind kind = side_kind_at(pair, &pair->dst, place, index);
   if (kind == SIDE_ELEMENT)
     return same_bits(pair->bits, dst, place, src, side_place(pair, &pair->src, index));
   if (kind == SIDE_PADDING) return same_bits(pair->bits, dst, place, zero, 0);

@@ -40,7 +40,7 @@ void side_finish(const bench_pair *pair, bench_side *side, tesela_dtype dtype, c
 
 /* What is at a place: an element, padding (a place that digits reach without an element), or a gap between them. */
 typedef enum side_kind { SIDE_ELEMENT, SIDE_PADDING, SIDE_GAP } side_kind;
-side_kind side_at(const bench_pair *pair, const bench_side *side, int64_t place, int64_t *index);
+side_kind side_kind_at(const bench_pair *pair, const bench_side *side, int64_t place, int64_t *index);
 
 int64_t side_place(const bench_pair *pair, const bench_side *side, const int64_t *index);
 
