@@ -3,7 +3,7 @@
  * exchange.h - shared by the files of exchange plans: tables of two layouts, the program of a warp, the plan.
  *
  *   exchange_table.c   element numbers of threads and local ids; the holder of an element; the unit
- *   exchange.c         create, the kind
+ *   exchange_create.c  create, the kind
  *   exchange_ask.c     queries
  *   exchange_program.c memory for the rounds of a warp; all of a program is released
  *   exchange_rounds.c  shuffle rounds in which each lane takes one word: patterns, else a colouring

@@ -2,7 +2,7 @@
 /*
  * run.h - declarations that the files of execution share.
  *
- *   run_code.c       codes of elements to values and back (run_value.h: the types)
+ *   run_code.c       codes of elements to values and back (run_type.h: the types)
  *   run_value.c      rounding to a type
  *   run_function.c   functions of values, folds
  *   run_tensor.c     places of the elements of an operand, by tables

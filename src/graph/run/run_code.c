@@ -7,7 +7,7 @@
  */
 #include <math.h>
 
-#include "graph/run/run_value.h"
+#include "graph/run/run_type.h"
 
 static const tesela__run_type coded_rows[] = {
     [TESELA_F64] = {8, RUN_INFINITE, 52, -1022, 0x1.fffffffffffffp1023, UINT64_C(0x7ff8000000000000),

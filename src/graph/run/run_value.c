@@ -6,7 +6,7 @@
  */
 #include <math.h>
 
-#include "graph/run/run_value.h"
+#include "graph/run/run_type.h"
 
 static double value_round_any(const tesela__run_type *row, double x) {
   uint64_t bits = tesela__run_bits(x), sign = bits >> 63 << 63, size = bits ^ sign;

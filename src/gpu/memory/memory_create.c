@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tile_memory.c - creation of tiles in memory: from parts, row-major, strided, swizzled; the place of an element.
+ * memory_create.c - creation of tiles in memory: from parts, row-major, strided, swizzled; the place of an element.
  *
  * Every tile starts as a list of parts (modes, innermost first). tesela__tile_set_modes joins them to the reduced
  * modes, and tesela__tile_finish computes the size and proves that all places fit in 64 bits. After that, sums over the

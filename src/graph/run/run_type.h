@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_value.h - the number formats of the types that runs compute with.
+ * run_type.h - the number formats of the types that runs compute with.
  *
  * Floats are of four kinds. With infinities: the highest exponent is infinity and NaN. Finite ones (fn): the highest code is
  * NaN, and larger numbers become NaN. With one zero (fnuz): the same, but NaN has the code of -0. f8e8m0fnu has only powers of
  * two: half way between two rounds up, smaller numbers become the least, 0 and negative numbers become NaN.
  */
-#ifndef TESELA_SRC_GRAPH_RUN_VALUE_H
-#define TESELA_SRC_GRAPH_RUN_VALUE_H
+#ifndef TESELA_SRC_GRAPH_RUN_TYPE_H
+#define TESELA_SRC_GRAPH_RUN_TYPE_H
 
 #include "graph/run/run.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dma.c - the nests of a transfer: from digits to boxes, from boxes to nests.
+ * dma_create.c - the nests of a transfer: from digits to boxes, from boxes to nests.
  *
  *   digits   dma_digits.c    device dims that move, and their host dims; merges loops
  *   boxes    dma_cut.c       few boxes per host dim; dma_padding.c: the other places

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exchange.c - plans that convert one register layout to another: the kind, and the program of each warp.
+ * exchange_create.c - plans that convert one register layout to another: the kind, and the program of each warp.
  *
  * For each dst unit of each lane: the class of lanes in its warp that holds it in src. If every lane holds its own
  * units, the threads exchange nothing. If every unit is in the same warp, shuffle rounds suffice. Otherwise the tile
