@@ -110,6 +110,8 @@ STREAMS(tesela__k_deinterleave8_c, deinterleave_row_c, dst_pitch, 8)
 STREAMS(tesela__k_deinterleave16_c, deinterleave_row_c, dst_pitch, 16)
 #undef STREAMS
 
+enum { BIG_ENDIAN_C = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
+
 /* ---- strided ----------------------------------------------------------------------------------------------- */
 
 static inline void strided_row_c(unsigned char *dst, const unsigned char *src, int64_t n, int64_t dst_pitch,
@@ -124,6 +126,31 @@ static inline void strided_row_c(unsigned char *dst, const unsigned char *src, i
   for (; e < n; e++, dst += dst_pitch, src += src_pitch) memcpy(dst, src, (size_t)width);
 }
 
+/* 8 bytes of elements of 1 or 2 bytes each. */
+static inline uint64_t word_of_c(const unsigned char *src, int64_t pitch, int64_t width) {
+  const int64_t many = 8 / width;
+  uint64_t x = 0;
+  for (int64_t i = 0; i < many; i++) {
+    uint16_t element = src[i * pitch];
+    if (width == 2) memcpy(&element, src + i * pitch, 2);
+    x |= (uint64_t)element << 8 * width * (BIG_ENDIAN_C ? many - 1 - i : i);
+  }
+  return x;
+}
+
+/* Such elements to neighbours, two words at a time: a store for each element is what limits the loop above. */
+static inline void gather_row_c(unsigned char *dst, const unsigned char *src, int64_t n, int64_t pitch,
+                                int64_t width) {
+  const int64_t many = 8 / width;
+  int64_t e = 0;
+  for (; e + 2 * many <= n; e += 2 * many, dst += 16, src += 2 * many * pitch) {
+    const uint64_t low = word_of_c(src, pitch, width), high = word_of_c(src + many * pitch, pitch, width);
+    memcpy(dst, &low, 8);
+    memcpy(dst + 8, &high, 8);
+  }
+  strided_row_c(dst, src, n - e, width, pitch, width);
+}
+
 /* Store the same element n times, in lines of 64 bytes. */
 static inline void repeat_row_c(unsigned char *dst, const unsigned char *element, int64_t n, int64_t width) {
   typedef uint64_t pair __attribute__((vector_size(16)));
@@ -131,11 +158,20 @@ static inline void repeat_row_c(unsigned char *dst, const unsigned char *element
   memcpy(word, element, (size_t)width);
   for (int64_t bits = 8 * width; bits < 64; bits *= 2) word[0] |= word[0] << bits;
   const pair two = {word[0], width < 16 ? word[0] : word[1]};
-  int64_t bytes = n * width, at = 0;
+  const int64_t bytes = n * width;
+  int64_t at = 0;
   for (; at + 64 <= bytes; at += 64)
     for (int64_t i = 0; i < 64; i += 16) memcpy(dst + at + i, &two, 16);
   for (; at + 16 <= bytes; at += 16) memcpy(dst + at, &two, 16);
-  memcpy(dst + at, &two, (size_t)(bytes - at));
+  /* The rest with the last bytes of a whole move again. */
+  if (bytes >= 16) {
+    memcpy(dst + bytes - 16, &two, 16);
+  } else if (bytes >= 8) {
+    memcpy(dst, word, 8);
+    memcpy(dst + bytes - 8, word, 8);
+  } else {
+    for (; at < bytes; at += width) memcpy(dst + at, word, (size_t)width);
+  }
 }
 
 /* The elements of a word in reverse order; width is 1, 2 or 4. */
@@ -168,6 +204,8 @@ static inline void reverse_row_c(unsigned char *dst, const unsigned char *src, i
         repeat_row_c(to, from, rows->n, width);                                                             \
       else if (rows->dst_pitch == (width) && rows->src_pitch == -(width))                                   \
         reverse_row_c(to, from, rows->n, width);                                                            \
+      else if (rows->dst_pitch == (width) && (width) <= 2)                                                  \
+        gather_row_c(to, from, rows->n, rows->src_pitch, width);                                            \
       else                                                                                                  \
         strided_row_c(to, from, rows->n, rows->dst_pitch, rows->src_pitch, width);                          \
     }                                                                                                       \

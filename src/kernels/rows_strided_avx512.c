@@ -175,13 +175,14 @@ VBMI static inline void strided_rows_avx512(const tesela__rows *rows, int width,
   const int64_t per = 64 / width;
   const tesela__rows turned = {.n = rows->n, .src_pitch = rows->dst_pitch, .dst_pitch = rows->src_pitch};
   compress_avx512 whole, rest;
-  if (tesela__strided_near(rows, width, 16)) {
+  if (tesela__strided_near(rows, width, 16, MOST_STRIDED_AVX512)) {
     compress_set_avx512(&whole, width, rows->src_pitch, per);
     compress_set_avx512(&rest, width, rows->src_pitch, rows->n % per ? rows->n % per : per);
     for (int64_t i = 0; i < count; i++)
       compress_row_avx512(&whole, &rest, width, rows->src_pitch, rows->n, dst + dst_off[i], src + src_off[i],
                           rows->stream && rows->n >= 2 * per);
-  } else if (width < 8 && rows->dst_pitch > 0 && tesela__strided_near(&turned, width, 16)) {
+  } else if (width < 8 && rows->dst_pitch > 0 &&
+             tesela__strided_near(&turned, width, 16, MOST_STRIDED_AVX512)) {
     expand_rows_avx512(rows, width, dst, dst_off, src, src_off, count);
   } else {
     c_kernel(rows, dst, dst_off, src, src_off, count);

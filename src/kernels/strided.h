@@ -13,20 +13,22 @@
 
 #include "kernels/rows.h"
 
-enum { TESELA__STRIDED_FAR = 32 }; /* bytes between elements; beyond, moves one by one are as fast */
+/* Beyond so many bytes between elements, moves one by one are as fast; and from vectors of 16 bytes beyond so many elements. */
+enum { TESELA__STRIDED_FAR = 32, TESELA__STRIDED_MOST = 8 };
 
-/* Is this such a row? False also for rows too short to gain. */
-static inline bool tesela__strided_near(const tesela__rows *rows, int64_t width, int64_t vector) {
+/* Is this a row of elements at most `most` apart? False also for rows too short to gain. */
+static inline bool tesela__strided_near(const tesela__rows *rows, int64_t width, int64_t vector,
+                                        int64_t most) {
   const int64_t pitch = rows->src_pitch < 0 ? -rows->src_pitch : rows->src_pitch;
   return rows->dst_pitch == width && pitch > 0 && pitch % width == 0 && pitch <= TESELA__STRIDED_FAR &&
-         pitch / width <= 16 && rows->n * width >= 2 * vector;
+         pitch / width <= most && rows->n * width >= 2 * vector;
 }
 
-/* How 16 bytes of dst are made of up to 16 vectors of src: byte b of dst is byte from[j][b] of vector j, or not in it (0x80). */
+/* How 16 bytes of dst are made of vectors of src: byte b of dst is byte from[j][b] of vector j, or not in it (0x80). */
 typedef struct tesela__strided {
   int64_t n_vectors, low; /* low: from the address of the first element to the lowest vector */
   int64_t next;           /* from one element to that of the next 16 bytes of dst */
-  uint8_t from[16][16];
+  uint8_t from[TESELA__STRIDED_MOST][16];
 } tesela__strided;
 
 static inline void tesela__strided_set(tesela__strided *s, int64_t width, int64_t pitch) {
@@ -58,7 +60,7 @@ static inline void tesela__fetch_row(const unsigned char *src, int64_t reach) {
                      const unsigned char *src, const int64_t *src_off, int64_t count) {                    \
     const int64_t n = (bytes) / (width), pitch = rows->src_pitch, zero = 0;                                \
     tesela__strided s;                                                                                     \
-    if (!tesela__strided_near(rows, width, bytes) || !((cached) || rows->stream)) {                        \
+    if (!tesela__strided_near(rows, width, bytes, TESELA__STRIDED_MOST) || !((cached) || rows->stream)) {  \
       c_kernel(rows, dst, dst_off, src, src_off, count);                                                   \
       return;                                                                                              \
     }                                                                                                      \
