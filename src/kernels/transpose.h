@@ -125,38 +125,40 @@ static inline void tesela__load_part(uint64_t part[2], const unsigned char *src,
     }                                                                      \
   }
 
-/* Define the kernel `symbol`, which runs `body(width, &block)` for each block. A single block has a function of its own, whose registers are
- * not those of the loops. */
-#define TESELA__TRANSPOSE(symbol, isa, body, width)                                                         \
-  static __attribute__((noinline)) TESELA__TARGET(isa) void symbol##_block(                                 \
-      unsigned char *dst, const int64_t *dst_off, const unsigned char *src, const int64_t *src_off,         \
-      int32_t rows, int32_t cols, bool stream) {                                                            \
-    const unsigned char *end = src + src_off[rows - 1] + cols * (width);                                    \
-    const tesela__transpose_block block = {dst, dst_off, src, src_off, end, rows, cols, stream};            \
-    body(width, &block);                                                                                    \
-  }                                                                                                         \
-  TESELA__TARGET(isa)                                                                                       \
-  void symbol(unsigned char *dst, const int64_t *dst_off, const unsigned char *src, const int64_t *src_off, \
-              int32_t rows, int32_t cols, bool stream) {                                                    \
-    enum { BLOCK = 64 / (width) };                                                                          \
-    if (rows <= BLOCK && cols <= BLOCK) {                                                                   \
-      symbol##_block(dst, dst_off, src, src_off, rows, cols, stream &&rows == BLOCK);                       \
-      return;                                                                                               \
-    }                                                                                                       \
-    const unsigned char *end = src + src_off[rows - 1] + (int64_t)cols * (width);                           \
-    for (int32_t a = 0; a < cols; a += BLOCK)                                                               \
-      for (int32_t b = 0; b < rows; b += BLOCK) {                                                           \
-        const int32_t n_rows = rows - b < BLOCK ? rows - b : BLOCK;                                         \
-        const tesela__transpose_block block = {.dst = dst + (int64_t)b * (width),                           \
-                                               .dst_off = dst_off + a,                                      \
-                                               .src = src + (int64_t)a * (width),                           \
-                                               .src_off = src_off + b,                                      \
-                                               .end = end,                                                  \
-                                               .rows = n_rows,                                              \
-                                               .cols = cols - a < BLOCK ? cols - a : BLOCK,                 \
-                                               .stream = stream && n_rows == BLOCK};                        \
-        body(width, &block);                                                                                \
-      }                                                                                                     \
+/* Define the kernel `symbol`, which runs `body(width, &block)` for each block. */
+#define TESELA__TRANSPOSE(symbol, isa, body, width) TESELA__TRANSPOSE_BLOCKS(, symbol, isa, body, width)
+
+/* The same for a function of any linkage. A single block has a function of its own, whose registers are not those of the loops. */
+#define TESELA__TRANSPOSE_BLOCKS(linkage, symbol, isa, body, width)                                       \
+  static __attribute__((noinline)) TESELA__TARGET(isa) void symbol##_block(                               \
+      unsigned char *dst, const int64_t *dst_off, const unsigned char *src, const int64_t *src_off,       \
+      int32_t rows, int32_t cols, bool stream) {                                                          \
+    const unsigned char *end = src + src_off[rows - 1] + cols * (width);                                  \
+    const tesela__transpose_block block = {dst, dst_off, src, src_off, end, rows, cols, stream};          \
+    body(width, &block);                                                                                  \
+  }                                                                                                       \
+  linkage TESELA__TARGET(isa) void symbol(unsigned char *dst, const int64_t *dst_off,                     \
+                                          const unsigned char *src, const int64_t *src_off, int32_t rows, \
+                                          int32_t cols, bool stream) {                                    \
+    enum { BLOCK = 64 / (width) };                                                                        \
+    if (rows <= BLOCK && cols <= BLOCK) {                                                                 \
+      symbol##_block(dst, dst_off, src, src_off, rows, cols, stream &&rows == BLOCK);                     \
+      return;                                                                                             \
+    }                                                                                                     \
+    const unsigned char *end = src + src_off[rows - 1] + (int64_t)cols * (width);                         \
+    for (int32_t a = 0; a < cols; a += BLOCK)                                                             \
+      for (int32_t b = 0; b < rows; b += BLOCK) {                                                         \
+        const int32_t n_rows = rows - b < BLOCK ? rows - b : BLOCK;                                       \
+        const tesela__transpose_block block = {.dst = dst + (int64_t)b * (width),                         \
+                                               .dst_off = dst_off + a,                                    \
+                                               .src = src + (int64_t)a * (width),                         \
+                                               .src_off = src_off + b,                                    \
+                                               .end = end,                                                \
+                                               .rows = n_rows,                                            \
+                                               .cols = cols - a < BLOCK ? cols - a : BLOCK,               \
+                                               .stream = stream && n_rows == BLOCK};                      \
+        body(width, &block);                                                                              \
+      }                                                                                                   \
   }
 
 #endif
