@@ -239,7 +239,7 @@ TESELA__INLINE bool is_few256(int width, int32_t rows, int32_t cols) {
   case 2:
     return rows < 4 || cols < 3 || rows * cols < 40;
   case 4:
-    return (rows < 6 && rows != 4) || (cols < 6 && cols != 4) || rows * cols < 48;
+    return (rows < 6 && rows != 4) || cols < 4 || rows * cols < 50;
   default:
     return rows < 64 / width || cols < 64 / width;
   }
@@ -254,9 +254,7 @@ TESELA__INLINE tesela__transpose_fn *one_by_one256(int width) {
 }
 
 TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void transpose256(int width, const tesela__transpose_block *b) {
-  if (!b->stream && is_few256(width, b->rows, b->cols))
-    one_by_one256(width)(b->dst, b->dst_off, b->src, b->src_off, b->rows, b->cols, false);
-  else if (b->rows == 64 / width && b->cols == 64 / width)
+  if (b->rows == 64 / width && b->cols == 64 / width)
     lines256(width, WHOLE_256, b);
   else if (b->rows == 64 / width && width == 1 && b->cols <= 8)
     lines256(width, NARROW_256, b);
@@ -266,15 +264,35 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void transpose256(int width, const t
     width == 1 ? parts256_x8(b) : width == 2 ? parts256_x16(b) : parts256_x32(b);
 }
 
-/* Few rows or columns are moved together, not by blocks, unless their lines are streamed. */
+/* What is left of whole blocks is moved one by one if it has few columns, which are not to be streamed, or few rows. */
 #define KERNEL(symbol, width)                                                                               \
   TESELA__TRANSPOSE_BLOCKS(static, symbol##_blocks, TESELA__AVX2, transpose256, width)                      \
+  static __attribute__((noinline)) void symbol##_left(unsigned char *dst, const int64_t *dst_off,           \
+                                                      const unsigned char *src, const int64_t *src_off,     \
+                                                      int32_t rows, int32_t cols, bool stream) {            \
+    enum { BLOCK = 64 / (width) };                                                                          \
+    const int32_t left_cols = cols % BLOCK, left_rows = rows % BLOCK;                                       \
+    if (left_cols > 0 && !(stream && rows >= BLOCK) && is_few256(width, rows, left_cols)) {                 \
+      cols -= left_cols;                                                                                    \
+      one_by_one256(width)(dst, dst_off + cols, src + (int64_t)cols * (width), src_off, rows, left_cols,    \
+                           false);                                                                          \
+    }                                                                                                       \
+    if (left_rows > 0 && cols > 0 && is_few256(width, left_rows, cols)) {                                   \
+      rows -= left_rows;                                                                                    \
+      one_by_one256(width)(dst + (int64_t)rows * (width), dst_off, src, src_off + rows, left_rows, cols,    \
+                           false);                                                                          \
+    }                                                                                                       \
+    if (rows > 0 && cols > 0) symbol##_blocks(dst, dst_off, src, src_off, rows, cols, stream);              \
+  }                                                                                                         \
   void symbol(unsigned char *dst, const int64_t *dst_off, const unsigned char *src, const int64_t *src_off, \
               int32_t rows, int32_t cols, bool stream) {                                                    \
-    if (is_few256(width, rows, cols) && !(stream && rows >= 64 / (width)))                                  \
+    enum { BLOCK = 64 / (width) };                                                                          \
+    if (is_few256(width, rows, cols) && !(stream && rows >= BLOCK))                                         \
       one_by_one256(width)(dst, dst_off, src, src_off, rows, cols, false);                                  \
-    else                                                                                                    \
+    else if (((rows | cols) & (BLOCK - 1)) == 0 || (rows <= BLOCK && cols <= BLOCK))                        \
       symbol##_blocks(dst, dst_off, src, src_off, rows, cols, stream);                                      \
+    else                                                                                                    \
+      symbol##_left(dst, dst_off, src, src_off, rows, cols, stream);                                        \
   }
 KERNEL(tesela__k_transpose_x8_avx2, 1)
 KERNEL(tesela__k_transpose_x16_avx2, 2)
