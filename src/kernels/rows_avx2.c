@@ -17,22 +17,31 @@ AVX2 static inline __m256i load_avx2(const unsigned char *src) {
 AVX2 static inline void store_avx2(unsigned char *dst, __m256i x) { _mm256_storeu_si256((void *)dst, x); }
 AVX2 static inline void stream_avx2(unsigned char *dst, __m256i x) { _mm256_stream_si256((void *)dst, x); }
 
-/* n >= 32; the last vector overlaps the one before it; if n > 256, the first one overlaps the second, to align dst. Not memcpy, which on Zen 3
+/* n bytes, `end` to twice as many: the first and the last ones, which may overlap. All are read before one is written. */
+AVX2 TESELA__INLINE void copy_ends_avx2(unsigned char *dst, const unsigned char *src, int64_t n,
+                                        int64_t end) {
+  __m256i first[4], last[4];
+  TESELA__UNROLL_GCC
+  for (int64_t i = 0; i < end / 32; i++) {
+    first[i] = load_avx2(src + 32 * i);
+    last[i] = load_avx2(src + n - end + 32 * i);
+  }
+  TESELA__UNROLL_GCC
+  for (int64_t i = 0; i < end / 32; i++) store_avx2(dst + 32 * i, first[i]);
+  TESELA__UNROLL_GCC
+  for (int64_t i = 0; i < end / 32; i++) store_avx2(dst + n - end + 32 * i, last[i]);
+}
+
+/* n > 256; the last vectors overlap those before them, and the first one overlaps the second, to align dst. Not memcpy, which on Zen 3
  * moves 3.5 GB/s in the cache if dst is a few bytes after src in its page (glibc 2.36, `rep movsb`), where this moves 60. */
 AVX2 static inline void copy_row_avx2(unsigned char *dst, const unsigned char *src, int64_t n) {
   int64_t at = 0;
-  if (n > 256 && (uintptr_t)dst % 32 != 0) {
+  if ((uintptr_t)dst % 32 != 0) {
     store_avx2(dst, load_avx2(src));
     at = (int64_t)(-(uintptr_t)dst & 31);
   }
-  for (; at + 128 <= n; at += 128) {
-    __m256i a = load_avx2(src + at), b = load_avx2(src + at + 32);
-    __m256i c = load_avx2(src + at + 64), d = load_avx2(src + at + 96);
-    store_avx2(dst + at, a), store_avx2(dst + at + 32, b);
-    store_avx2(dst + at + 64, c), store_avx2(dst + at + 96, d);
-  }
-  for (; at + 32 <= n; at += 32) store_avx2(dst + at, load_avx2(src + at));
-  if (at < n) store_avx2(dst + n - 32, load_avx2(src + n - 32));
+  for (; at + 256 <= n; at += 128) copy_ends_avx2(dst + at, src + at, 128, 64);
+  copy_ends_avx2(dst + at, src + at, n - at, 128);
 }
 
 AVX2 static inline void stream_lines_avx2(unsigned char *dst, const unsigned char *src, int64_t lines) {
@@ -89,6 +98,12 @@ AVX2 void tesela__k_copy_avx2(const tesela__rows *rows, unsigned char *dst, cons
     for (int64_t i = 0; i < count; i++) stream_row_avx2(dst + dst_off[i], src + src_off[i], n);
   } else if (n <= 32) {
     tesela__k_copy_c(rows, dst, dst_off, src, src_off, count);
+  } else if (n <= 64) {
+    for (int64_t i = 0; i < count; i++) copy_ends_avx2(dst + dst_off[i], src + src_off[i], n, 32);
+  } else if (n <= 128) {
+    for (int64_t i = 0; i < count; i++) copy_ends_avx2(dst + dst_off[i], src + src_off[i], n, 64);
+  } else if (n <= 256) {
+    for (int64_t i = 0; i < count; i++) copy_ends_avx2(dst + dst_off[i], src + src_off[i], n, 128);
   } else {
     for (int64_t i = 0; i < count; i++) copy_row_avx2(dst + dst_off[i], src + src_off[i], n);
   }
