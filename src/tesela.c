@@ -266,6 +266,7 @@
 #include "kernels/permute_c.c"
 #include "kernels/rows_avx512.c"
 #include "kernels/rows_c.c"
+#include "kernels/rows_interleave_any.c"
 #include "kernels/rows_interleave_avx2.c"
 #include "kernels/rows_interleave_avx512.c"
 #include "kernels/rows_neon.c"

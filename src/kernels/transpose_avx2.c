@@ -239,7 +239,7 @@ TESELA__INLINE bool is_few256(int width, int32_t rows, int32_t cols) {
   case 2:
     return rows < 4 || cols < 3 || rows * cols < 40;
   case 4:
-    return (rows < 6 && rows != 4) || cols < 4 || rows * cols < 50;
+    return (rows < 6 && rows != 4) || cols < 4 || rows * cols < (cols == 5 ? 80 : 50);
   default:
     return rows < 64 / width || cols < 64 / width;
   }
