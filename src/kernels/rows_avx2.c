@@ -40,8 +40,11 @@ AVX2 static inline void copy_row_avx2(unsigned char *dst, const unsigned char *s
     store_avx2(dst, load_avx2(src));
     at = (int64_t)(-(uintptr_t)dst & 31);
   }
-  for (; at + 256 <= n; at += 128) copy_ends_avx2(dst + at, src + at, 128, 64);
-  copy_ends_avx2(dst + at, src + at, n - at, 128);
+  for (; at + 128 <= n; at += 128) copy_ends_avx2(dst + at, src + at, 128, 64);
+  if (n - at > 64)
+    copy_ends_avx2(dst + n - 128, src + n - 128, 128, 64);
+  else if (n > at)
+    copy_ends_avx2(dst + n - 64, src + n - 64, 64, 32);
 }
 
 AVX2 static inline void stream_lines_avx2(unsigned char *dst, const unsigned char *src, int64_t lines) {
