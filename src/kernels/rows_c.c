@@ -110,8 +110,6 @@ STREAMS(tesela__k_deinterleave8_c, deinterleave_row_c, dst_pitch, 8)
 STREAMS(tesela__k_deinterleave16_c, deinterleave_row_c, dst_pitch, 16)
 #undef STREAMS
 
-enum { BIG_ENDIAN_C = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
-
 /* ---- strided ----------------------------------------------------------------------------------------------- */
 
 static inline void strided_row_c(unsigned char *dst, const unsigned char *src, int64_t n, int64_t dst_pitch,
@@ -125,6 +123,8 @@ static inline void strided_row_c(unsigned char *dst, const unsigned char *src, i
   }
   for (; e < n; e++, dst += dst_pitch, src += src_pitch) memcpy(dst, src, (size_t)width);
 }
+
+enum { BIG_ENDIAN_C = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
 
 /* 8 bytes of elements of 1 or 2 bytes each. */
 static inline uint64_t word_of_c(const unsigned char *src, int64_t pitch, int64_t width) {

@@ -13,9 +13,9 @@ enum { MOST_WOVEN = 128 }; /* streams, and elements of each, at a time */
 
 typedef struct weave_any {
   tesela__transpose_fn *move;
-  int64_t width, pitch; /* pitch: from stream to stream */
-  int64_t stream[MOST_WOVEN],
-      e[MOST_WOVEN]; /* the first streams, and the rows that have an element of each of them all */
+  int64_t width, pitch;       /* pitch: from stream to stream */
+  int64_t stream[MOST_WOVEN]; /* the first streams, from the first one */
+  int64_t e[MOST_WOVEN];      /* elements number 0, 1 and so on of the first stream, among the others */
 } weave_any;
 
 static void set_weave_any(weave_any *w, tesela__transpose_fn *move, int64_t width, const tesela__rows *rows,

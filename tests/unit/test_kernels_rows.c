@@ -77,7 +77,7 @@ static void draw_row(const tesela__kernel *kernel, rows_case *c) {
     break;
   case TESELA__K_INTERLEAVE:
   case TESELA__K_DEINTERLEAVE: {
-    rows->k = kernel->k ? kernel->k : 1 + below(below(4) ? 4 : 20);
+    rows->k = kernel->k ? kernel->k : 1 + below(below(4) ? 4 : below(8) ? 20 : 300);
     rows->n = draw_size(below(8) ? 1000 / width : 8000 / width / rows->k);
     int64_t size = rows->n * width;
     bool in = kernel->kind == TESELA__K_INTERLEAVE;
