@@ -5,8 +5,8 @@
  *
  *   every third f32      12 bytes apart: a vector of dst has bytes of three vectors of src
  *
- * Elements do not straddle vectors, since the distance is a multiple of their width. Wide elements are moved one by one in the cache, where
- * that is faster.
+ * Elements do not straddle vectors, since the distance is a multiple of their width. Wide elements, and those far apart, are moved one by one
+ * in the cache, where that is faster.
  */
 #ifndef TESELA_SRC_STRIDED_H
 #define TESELA_SRC_STRIDED_H

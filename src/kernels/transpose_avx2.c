@@ -253,6 +253,7 @@ TESELA__INLINE tesela__transpose_fn *one_by_one256(int width) {
                       : tesela__k_transpose_x128_c;
 }
 
+/* A block. One of 8 or 16 bytes an element has all rows: KERNEL moves others one by one. */
 TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void transpose256(int width, const tesela__transpose_block *b) {
   if (b->rows == 64 / width && b->cols == 64 / width)
     lines256(width, WHOLE_256, b);
