@@ -169,7 +169,7 @@ VBMI static inline void expand_rows_avx512(const tesela__rows *rows, int width, 
 
 /* ---- kernels ----------------------------------------------------------------------------------------------- */
 
-VBMI static inline void strided_rows_avx512(const tesela__rows *rows, int width, tesela__rows_fn *c_kernel,
+VBMI static inline void strided_rows_avx512(const tesela__rows *rows, int width, tesela__rows_fn *others,
                                             unsigned char *dst, const int64_t *dst_off,
                                             const unsigned char *src, const int64_t *src_off, int64_t count) {
   const int64_t per = 64 / width;
@@ -185,19 +185,19 @@ VBMI static inline void strided_rows_avx512(const tesela__rows *rows, int width,
              tesela__strided_near(&turned, width, 16, MOST_STRIDED_AVX512)) {
     expand_rows_avx512(rows, width, dst, dst_off, src, src_off, count);
   } else {
-    c_kernel(rows, dst, dst_off, src, src_off, count);
+    others(rows, dst, dst_off, src, src_off, count);
   }
 }
 
-#define KERNEL(symbol, c_kernel, width)                                                  \
+#define KERNEL(symbol, others, width)                                                    \
   VBMI void symbol(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off, \
                    const unsigned char *src, const int64_t *src_off, int64_t count) {    \
-    strided_rows_avx512(rows, width, c_kernel, dst, dst_off, src, src_off, count);       \
+    strided_rows_avx512(rows, width, others, dst, dst_off, src, src_off, count);         \
   }
-KERNEL(tesela__k_strided1_avx512, tesela__k_strided1_c, 1)
-KERNEL(tesela__k_strided2_avx512, tesela__k_strided2_c, 2)
-KERNEL(tesela__k_strided4_avx512, tesela__k_strided4_c, 4)
-KERNEL(tesela__k_strided8_avx512, tesela__k_strided8_c, 8)
+KERNEL(tesela__k_strided1_avx512, tesela__k_strided1_avx2, 1)
+KERNEL(tesela__k_strided2_avx512, tesela__k_strided2_avx2, 2)
+KERNEL(tesela__k_strided4_avx512, tesela__k_strided4_avx2, 4)
+KERNEL(tesela__k_strided8_avx512, tesela__k_strided8_avx2, 8)
 
 #undef KERNEL
 #undef VBMI
