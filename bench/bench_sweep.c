@@ -127,7 +127,7 @@ static bool ends_within(const tesela_plan *plan, double ns) {
 /* For fit_costs.py: the terms of the cost of a plan that one piece is nearly all of, and its time as times of memcpy. */
 static void print_terms(const tesela_plan *plan, const sweep_row *row, double times) {
   static const char *const ways[] = {
-#define TESELA__COST(way, c0, c1, c2, c3, c4, c5, s0, s1, s2, s3, s4, s5) #way,
+#define TESELA__COST(way, ...) #way,
 #include "relayout/costs.inc"
 #undef TESELA__COST
   };
@@ -135,8 +135,8 @@ static void print_terms(const tesela_plan *plan, const sweep_row *row, double ti
   const tesela__verdict *verdict = &plan->verdict[piece ? piece->solver : TESELA_SOLVER_GATHER];
   if (!verdict->applies || (plan->irregular && plan->stretches.n_groups == 0)) return;
   if (piece && (double)piece->bytes < 0.9 * (double)plan->total_bytes) return;
-  printf("{\"case\": %" PRId64 ", \"way\": \"%s\", \"stream\": %d, \"times\": %.4f, \"terms\": [",
-         row->number, ways[verdict->way], plan->stream, times);
+  printf("{\"case\": %" PRId64 ", \"way\": \"%s\", \"set\": %d, \"times\": %.4f, \"terms\": [",
+         row->number, ways[verdict->way], (int)tesela__cost_set(plan), times);
   for (int i = 0; i < TESELA__COST_TERMS; i++) printf("%s%.5g", i ? ", " : "", (double)verdict->term[i]);
   printf("]}\n");
 }
@@ -179,7 +179,9 @@ static void time_regret(const contest *own, const sweep_options *o, sweep_row *r
   for (int i = 1; i < n; i++) {
     double faster = race_ratio(&racers[i], &racers[0], rounds);
     if (faster > row->regret) row->regret = faster, row->best = solver[i];
-    if (o->json) print_terms(runs[i].plan, row, 1 / faster / row->vs_memcpy);
+    /* A gather is no choice where loops describe the whole move. */
+    if (o->json && (own->plan->irregular || !runs[i].plan->irregular))
+      print_terms(runs[i].plan, row, 1 / faster / row->vs_memcpy);
   }
   if (o->json) print_terms(own->plan, row, 1 / row->vs_memcpy);
   for (int i = 1; i < n; i++) tesela_plan_destroy((tesela_plan *)(uintptr_t)runs[i].plan);

@@ -3,11 +3,11 @@
 """Fits the planner's costs to a sweep over random pairs, and keeps them as src/relayout/costs.inc.
 
     build/release/bench/bench_sweep --json --seed=N >sweep.json
-    bench/fit_costs.py [--check] sweep.json...
+    bench/fit_costs.py [--check | --anew] sweep.json...
 
-A cost is a sum of terms with a weight each. First the weights of each way get the least squared relative error of its times; then they
-are changed one by one while that lowers the regret, the time of the cheapest way by estimate over that of the fastest. Prints the
-regret before and after; --check only that of the weights that are there."""
+A cost is a sum of terms with a weight each. Weights are changed one by one while that lowers the regret, the time of the cheapest way by
+estimate over that of the fastest; with --anew the weights of each way first get the least squared relative error of its times. Only sets of
+weights change that the pairs of a sweep use. Prints the regret before and after; --check only that of the weights that are there."""
 
 import argparse
 import collections
@@ -17,13 +17,14 @@ import pathlib
 import re
 
 COSTS = pathlib.Path(__file__).resolve().parent.parent / "src/relayout/costs.inc"
-TERMS = 6
+TERMS, SETS = 6, 3
+WELL = 4  # of a cost below which tiles in buffers are not tried: is_moved_well() of relayout_cost.c
 
 
 def read_costs():
-    """Way -> its 2 * TERMS weights, in the order of the file."""
-    rows = re.findall(r"^TESELA__COST\((\w+), (.*)\)$", COSTS.read_text(), re.M)
-    return {way: [float(number.rstrip("F")) for number in numbers.split(", ")] for way, numbers in rows}
+    """Way -> its SETS * TERMS weights, in the order of the file."""
+    rows = re.findall(r"^TESELA__COST\((\w+),([^)]*)\)$", COSTS.read_text(), re.M)
+    return {way: [float(number.strip().rstrip("F")) for number in numbers.split(",")] for way, numbers in rows}
 
 
 def write_costs(costs):
@@ -34,8 +35,11 @@ def write_costs(costs):
         text = f"{x:.4g}"
         return text + ("F" if "." in text or "e" in text else ".0F")
 
-    rows = [f"TESELA__COST({way}, {', '.join(map(number, weights))})\n" for way, weights in costs.items()]
-    COSTS.write_text(head + "".join(rows))
+    def row(way, weights):
+        sets = [", ".join(map(number, weights[i : i + TERMS])) for i in range(0, SETS * TERMS, TERMS)]
+        return f"TESELA__COST({way},\n  " + ",\n  ".join(sets) + ")\n"
+
+    COSTS.write_text(head + "".join(row(way, weights) for way, weights in costs.items()))
 
 
 def read_sweeps(paths):
@@ -45,7 +49,7 @@ def read_sweeps(paths):
         for line in path.read_text().splitlines():
             row = json.loads(line)
             if "way" in row:
-                cases[path, row["case"]].append((row["way"], TERMS * row["stream"], row["terms"], row["times"]))
+                cases[path, row["case"]].append((row["way"], TERMS * row["set"], row["terms"], row["times"]))
     return list(cases.values())
 
 
@@ -55,8 +59,11 @@ def cost(costs, entry):
 
 
 def regret(costs, case):
-    chosen = min(case, key=lambda entry: cost(costs, entry))
-    return math.log(chosen[3] / min(entry[3] for entry in case))
+    """The logarithm of the time of the way that would be chosen over that of the fastest."""
+    others = [(cost(costs, entry), entry[3]) for entry in case if entry[0] != "BYTES_COPIED"]
+    tiles = [(cost(costs, entry), entry[3]) for entry in case if entry[0] == "BYTES_COPIED"]
+    chosen = min(others + tiles) if not others or min(others)[0] >= WELL else min(others)
+    return math.log(chosen[1] / min(entry[3] for entry in case))
 
 
 def report(name, costs, cases):
@@ -92,30 +99,36 @@ def fit_times(costs, cases):
             costs[way][first : first + TERMS] = least_squares(found, costs[way][first : first + TERMS])
 
 
-def fit_regret(costs, cases, rounds=6):
-    """Coordinate search; only the cases of a way change with its weights."""
+def fit_regret(costs, cases):
+    """Search one weight at a time, and all of a way together; only the cases of a way change with its weights."""
     of_way = collections.defaultdict(list)
     for case in cases:
         for way, first in {(entry[0], entry[1]) for entry in case}:
             of_way[way, first].append(case)
-    for step in (2.0, 1.4, 1.15, 1.05)[:rounds]:
+    for step in (2.0, 2.0, 1.4, 1.15, 1.05):
         for (way, first), mine in of_way.items():
             if len(mine) < 12:
                 continue
-            for i in range(first, first + TERMS):
-                best = sum(regret(costs, case) for case in mine)
-                for new in (costs[way][i] * step, costs[way][i] / step, 0.0, costs[way][i] + 0.02 * step):
-                    old, costs[way][i] = costs[way][i], new
+            best = sum(regret(costs, case) for case in mine)
+            end = first + TERMS
+            for i in range(first, end):
+                old = costs[way][i]
+                tries = [costs[way][first:i] + [new] + costs[way][i + 1 : end]
+                         for new in (old * step, old / step, 0.0, old + 0.02 * step, old + 0.2 * step)]  # fmt: skip
+                tries += [[weight * times for weight in costs[way][first:end]] for times in (step, 1 / step)]
+                for weights in tries:
+                    before, costs[way][first:end] = costs[way][first:end], weights
                     total = sum(regret(costs, case) for case in mine)
                     if total < best - 1e-3:
                         best = total
                     else:
-                        costs[way][i] = old
+                        costs[way][first:end] = before
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="print the regret of the weights that are there; write nothing")
+    parser.add_argument("--anew", action="store_true", help="begin with the weights that fit the times best")
     parser.add_argument("sweep", type=pathlib.Path, nargs="+", help="what bench_sweep --json printed")
     options = parser.parse_args()
     cases = [case for case in read_sweeps(options.sweep) if len(case) > 1]
@@ -125,8 +138,9 @@ def main():
     report("weights of costs.inc", costs, cases)
     if options.check:
         return
-    fit_times(costs, cases)
-    report("least squares", costs, cases)
+    if options.anew:
+        fit_times(costs, cases)
+        report("least squares", costs, cases)
     fit_regret(costs, cases)
     report("least regret", costs, cases)
     write_costs(costs)

@@ -7,7 +7,7 @@
  *
  *   3 streams of 4 elements      a0 a1 a2 a3 | b0 b1 b2 b3 | c0 c1 c2 c3   <->   a0 b0 c0 | a1 b1 c1 | a2 b2 c2 | a3 b3 c3
  */
-#include "kernels/kernels.h"
+#include "kernels/rows.h"
 
 enum { MOST_WOVEN = 128 }; /* streams, and elements of each, at a time */
 
@@ -34,13 +34,16 @@ static void interleave_row_any(const weave_any *w, const tesela__rows *rows, uns
               false);
 }
 
+/* Past the cache where lines of all streams begin together: up to there through it, then whole lines. */
 static void deinterleave_row_any(const weave_any *w, const tesela__rows *rows, unsigned char *dst,
                                  const unsigned char *src) {
-  for (int64_t e = 0; e < rows->n; e += MOST_WOVEN)
+  const int64_t peel = rows->stream && w->pitch % 64 == 0 ? tesela__peel(dst, w->width, 1) : -1;
+  int64_t n = peel > 0 ? tesela__min(rows->n, peel / w->width) : MOST_WOVEN;
+  for (int64_t e = 0; e < rows->n; e += n, n = MOST_WOVEN)
     for (int64_t s = 0; s < rows->k; s += MOST_WOVEN)
       w->move(dst + s * w->pitch + e * w->width, w->stream, src + (e * rows->k + s) * w->width, w->e,
-              (int32_t)tesela__min(rows->n - e, MOST_WOVEN), (int32_t)tesela__min(rows->k - s, MOST_WOVEN),
-              false);
+              (int32_t)tesela__min(rows->n - e, n), (int32_t)tesela__min(rows->k - s, MOST_WOVEN),
+              peel == 0 || (peel > 0 && e > 0));
 }
 
 #define KERNEL(name, row, pitch, transpose, width)                                                          \

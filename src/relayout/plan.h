@@ -348,13 +348,14 @@ typedef struct tesela__bits_tile {
 
 /* Ways to move a box, which costs.inc prices: those of one solver differ in kernels or in where elements lie. */
 typedef enum tesela__cost_way {
-#define TESELA__COST(way, c0, c1, c2, c3, c4, c5, s0, s1, s2, s3, s4, s5) TESELA__COST_##way,
+#define TESELA__COST(way, ...) TESELA__COST_##way,
 #include "relayout/costs.inc"
 #undef TESELA__COST
   TESELA__N_COST_WAYS
 } tesela__cost_way;
 
-enum { TESELA__COST_TERMS = 6 };
+/* Sets of weights: for stores through the cache, past it, and through the cache with AVX2 but without AVX-512. */
+enum { TESELA__COST_TERMS = 6, TESELA__COST_SETS = 3 };
 
 /* The verdict of a solver on a box; a plan keeps those on its largest piece. */
 typedef struct tesela__verdict {
@@ -364,6 +365,9 @@ typedef struct tesela__verdict {
   float term[TESELA__COST_TERMS];
   const char *why; /* reason if it does not apply; static */
 } tesela__verdict;
+
+/* The set of weights that a plan uses. relayout_cost.c */
+int32_t tesela__cost_set(const tesela_plan *plan);
 
 /* The sum of the verdict's terms, each with its weight. relayout_cost.c */
 float tesela__cost_of(const tesela_plan *plan, const tesela__verdict *verdict);

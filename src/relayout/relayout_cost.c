@@ -21,10 +21,9 @@ static float padding_apart(const tesela__job *job) { return job->plan->window > 
 
 /* ---- costs ------------------------------------------------------------------------------------------------- */
 
-/* Weights of the terms, for stores through the cache and past it. */
-static const float weight_of[TESELA__N_COST_WAYS][2][TESELA__COST_TERMS] = {
-#define TESELA__COST(way, c0, c1, c2, c3, c4, c5, s0, s1, s2, s3, s4, s5) \
-  {{c0, c1, c2, c3, c4, c5}, {s0, s1, s2, s3, s4, s5}},
+/* Weights of the terms, a set after the other. */
+static const float weight_of[TESELA__N_COST_WAYS][TESELA__COST_SETS * TESELA__COST_TERMS] = {
+#define TESELA__COST(way, ...) {__VA_ARGS__},
 #include "relayout/costs.inc"
 #undef TESELA__COST
 };
@@ -48,10 +47,15 @@ static double stretch(const tesela__job *job, int32_t from, int32_t not, bool sr
 
 static double up_to_line(double bytes) { return bytes < TESELA__LINE ? bytes : TESELA__LINE; }
 
+int32_t tesela__cost_set(const tesela_plan *plan) {
+  const bool only_avx2 = plan->isa & TESELA__CPU_AVX2 && !(plan->isa & TESELA__CPU_AVX512);
+  return plan->stream ? 1 : only_avx2 ? 2 : 0;
+}
+
 float tesela__cost_of(const tesela_plan *plan, const tesela__verdict *verdict) {
+  const float *weight = weight_of[verdict->way] + tesela__cost_set(plan) * TESELA__COST_TERMS;
   float cost = 0;
-  for (int32_t i = 0; i < TESELA__COST_TERMS; i++)
-    cost += weight_of[verdict->way][plan->stream][i] * verdict->term[i];
+  for (int32_t i = 0; i < TESELA__COST_TERMS; i++) cost += weight[i] * verdict->term[i];
   return cost;
 }
 
