@@ -135,8 +135,8 @@ static void print_terms(const tesela_plan *plan, const sweep_row *row, double ti
   const tesela__verdict *verdict = &plan->verdict[piece ? piece->solver : TESELA_SOLVER_GATHER];
   if (!verdict->applies || (plan->irregular && plan->stretches.n_groups == 0)) return;
   if (piece && (double)piece->bytes < 0.9 * (double)plan->total_bytes) return;
-  printf("{\"case\": %" PRId64 ", \"way\": \"%s\", \"set\": %d, \"times\": %.4f, \"terms\": [",
-         row->number, ways[verdict->way], (int)tesela__cost_set(plan), times);
+  printf("{\"case\": %" PRId64 ", \"way\": \"%s\", \"set\": %d, \"times\": %.4f, \"terms\": [", row->number,
+         ways[verdict->way], (int)tesela__cost_set(plan), times);
   for (int i = 0; i < TESELA__COST_TERMS; i++) printf("%s%.5g", i ? ", " : "", (double)verdict->term[i]);
   printf("]}\n");
 }
