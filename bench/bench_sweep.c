@@ -179,7 +179,7 @@ static void time_regret(const contest *own, const sweep_options *o, sweep_row *r
   for (int i = 1; i < n; i++) {
     double faster = race_ratio(&racers[i], &racers[0], rounds);
     if (faster > row->regret) row->regret = faster, row->best = solver[i];
-    /* A gather is no choice where loops describe the whole move. */
+    /* A plan does not choose the gather where loops describe the whole move. */
     if (o->json && (own->plan->irregular || !runs[i].plan->irregular))
       print_terms(runs[i].plan, row, 1 / faster / row->vs_memcpy);
   }
