@@ -6,8 +6,8 @@
     bench/fit_costs.py [--check | --anew] sweep.json...
 
 A cost is a sum of terms with a weight each. Weights are changed one by one while that lowers the regret, the time of the cheapest way by
-estimate over that of the fastest; with --anew the weights of each way first get the least squared relative error of its times. Only sets of
-weights change that the pairs of a sweep use. Prints the regret before and after; --check only that of the weights that are there."""
+estimate over that of the fastest. With --anew the weights of each way are first fitted to its times, by the squares of the relative errors.
+Sets of weights that no pair of the sweep uses stay as they are. Prints the regret before and after; --check only that of the weights that are there."""
 
 import argparse
 import collections
