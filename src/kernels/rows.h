@@ -25,7 +25,8 @@ tesela__rows_fn tesela__k_copy_c, tesela__k_interleave1_c, tesela__k_interleave2
     tesela__k_interleave8_c, tesela__k_interleave16_c, tesela__k_deinterleave1_c, tesela__k_deinterleave2_c,
     tesela__k_deinterleave4_c, tesela__k_deinterleave8_c, tesela__k_deinterleave16_c, tesela__k_strided1_c,
     tesela__k_strided2_c, tesela__k_strided4_c, tesela__k_strided8_c, tesela__k_strided16_c,
-    tesela__k_strided1_avx2, tesela__k_strided2_avx2, tesela__k_strided4_avx2, tesela__k_strided8_avx2;
+    tesela__k_strided1_avx2, tesela__k_strided2_avx2, tesela__k_strided4_avx2, tesela__k_strided8_avx2,
+    tesela__k_strided16_avx2;
 tesela__stream_fn tesela__k_stream_avx2;
 tesela__bit_block_fn tesela__k_bit_block1_c, tesela__k_bit_block2_c, tesela__k_bit_block4_c;
 tesela__convert_fn tesela__k_f32_to_bf16_c, tesela__k_bf16_to_f32_c, tesela__k_f32_to_f16_c,
