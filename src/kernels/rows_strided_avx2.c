@@ -51,20 +51,24 @@ AVX2 TESELA__INLINE void compress_avx2(unsigned char *dst, const unsigned char *
 
 /* ---- one element in a whole run ---------------------------------------------------------------------------- */
 
-/* Runs of so many bytes and more have whole lines to store past the cache. */
+/* Runs of so many bytes and more have whole lines to store. */
 enum { REPEATED_LEAST = 128 };
 
-/* The whole lines of a run go past the cache, the parts of lines at its ends do not. */
+/* With `stream` the whole lines of a run go past the cache, the parts of lines at its ends do not. */
 AVX2 static inline void repeat_row_avx2(unsigned char *dst, const unsigned char *element, int64_t bytes,
-                                        int64_t width) {
+                                        int64_t width, bool stream) {
   alignas(32) unsigned char values[64 + 16]; /* from any byte of an element on */
   for (int64_t at = 0; at < (int64_t)sizeof values; at += width) memcpy(values + at, element, (size_t)width);
   int64_t at = (int64_t)(-(uintptr_t)dst & 63);
   if (at > 0) tesela__copy_short(dst, values, (size_t)at);
   const __m256i v = _mm256_loadu_si256((const void *)(values + at % width));
-  for (; at + 64 <= bytes; at += 64) {
+  for (; stream && at + 64 <= bytes; at += 64) {
     _mm256_stream_si256((void *)(dst + at), v);
     _mm256_stream_si256((void *)(dst + at + 32), v);
+  }
+  for (; at + 64 <= bytes; at += 64) {
+    _mm256_store_si256((void *)(dst + at), v);
+    _mm256_store_si256((void *)(dst + at + 32), v);
   }
   if (at < bytes) tesela__copy_short(dst + at, values + at % width, (size_t)(bytes - at));
 }
@@ -75,12 +79,12 @@ static tesela__rows_fn others1_avx2, others2_avx2, others4_avx2, others8_avx2;
   void name(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off, const unsigned char *src, \
             const int64_t *src_off, int64_t count) {                                                        \
     const bool repeats = rows->src_pitch == 0 && rows->dst_pitch == (width);                                \
-    if (!rows->stream || !repeats || rows->n * (width) < REPEATED_LEAST) {                                  \
+    if (!repeats || rows->n * (width) < REPEATED_LEAST) {                                                   \
       c_kernel(rows, dst, dst_off, src, src_off, count);                                                    \
       return;                                                                                               \
     }                                                                                                       \
     for (int64_t i = 0; i < count; i++)                                                                     \
-      repeat_row_avx2(dst + dst_off[i], src + src_off[i], rows->n * (width), width);                        \
+      repeat_row_avx2(dst + dst_off[i], src + src_off[i], rows->n * (width), width, rows->stream);          \
   }
 OTHERS(others1_avx2, tesela__k_strided1_c, 1)
 OTHERS(others2_avx2, tesela__k_strided2_c, 2)

@@ -92,6 +92,7 @@ static void draw_row(const tesela__kernel *kernel, rows_case *c) {
     rows->dst_pitch = sign * (below(2) ? width : below(2) ? width * (1 + below(17)) : width + below(40));
     rows->src_pitch = (below(2) ? 1 : -1) * (below(3) ? width * below(19) : below(60));
     if (below(8) == 0) rows->src_pitch = 0;
+    if (below(4) == 0) rows->src_pitch = width; /* neighbours that are spread */
     break;
   default:
     fail_msg("%s: not a row kernel", kernel->name);
