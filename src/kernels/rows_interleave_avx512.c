@@ -4,7 +4,8 @@
  *
  * A step turns 64 bytes of each of k streams into k vectors of neighbours. Two streams need one permute of two vectors
  * per result (weave, unweave); 4 and 8 streams are rounds of that; three streams need two permutes per result. Only the
- * tables of byte numbers depend on the width of an element. The rest of a row is the same step with masks.
+ * tables of byte numbers depend on the width of an element. The rest of a row is the same step with masks. Past the cache streams that begin
+ * within lines are shifted to lines by one more permute.
  */
 #include "kernels/rows.h"
 
@@ -37,6 +38,9 @@ typedef struct permutes_avx512 {
 
 static const permutes_avx512 permute_tables_avx512[] = {PERMUTES(1), PERMUTES(2), PERMUTES(4), PERMUTES(8),
                                                         PERMUTES(16)};
+
+#define COUNT(p, unused, unused_too) (p)
+static const uint8_t count_avx512[64] = {TESELA__EACH64(COUNT, 0, 0)};
 
 static inline const permutes_avx512 *permutes_of_avx512(int64_t width) {
   return &permute_tables_avx512[__builtin_ctz((unsigned)width)];
@@ -146,6 +150,10 @@ APART store_streams_avx512(unsigned char *dst, int64_t pitch, const __m512i *v, 
   for (int s = 0; s < k; s++) _mm512_mask_storeu_epi8(dst + s * pitch, mask_of_avx512(bytes), v[s]);
 }
 
+APART store_line_avx512(unsigned char *line, const __m512i *v, __mmask64 mask) {
+  _mm512_mask_storeu_epi8(line, mask, *v);
+}
+
 /* A run of `bytes` bytes: those after it are loaded as 0, and not stored. */
 APART load_run_avx512(__m512i *v, const unsigned char *src, int64_t bytes, int k) {
   for (int i = 0; i < k; i++, bytes -= 64)
@@ -193,6 +201,45 @@ VBMI TESELA__INLINE void weave_row_avx512(const weaver_avx512 *weaver, const tes
   if (at < bytes) weave_part_avx512(weaver, dst + k * at, src + at, pitch, bytes - at, k, stream);
 }
 
+/* Take whole vectors apart to streams that begin within lines: each line of dst is of two vectors, the one before and this one. The parts of
+ * lines at both ends are stored through the cache. */
+VBMI TESELA__INLINE void unweave_shifted_avx512(const weaver_avx512 *weaver, unsigned char *dst,
+                                                int64_t pitch, const unsigned char *src, int64_t bytes,
+                                                int k) {
+  __m512i last[8], from[8]; /* from: of each byte of a line, in the vector before or (64 and more) this one */
+  unsigned char *line[8];
+  __mmask64 before[8];
+  for (int s = 0; s < k; s++) {
+    const int64_t phase = (int64_t)((uintptr_t)(dst + s * pitch) & 63);
+    line[s] = dst + s * pitch - phase;
+    from[s] = _mm512_add_epi8(_mm512_loadu_si512(count_avx512), _mm512_set1_epi8((char)(64 - phase)));
+    last[s] = _mm512_setzero_si512();
+    before[s] = mask_of_avx512(phase);
+  }
+  for (int64_t at = 0; at < bytes; at += 64) {
+    __m512i v[8];
+    TESELA__UNROLL_GCC
+    for (int i = 0; i < k; i++) v[i] = _mm512_loadu_si512(src + k * at + 64 * i);
+    unweave_avx512(weaver, v, k);
+    TESELA__UNROLL_GCC
+    for (int s = 0; s < k; s++) {
+      const __m512i whole = _mm512_permutex2var_epi8(last[s], from[s], v[s]);
+      last[s] = v[s];
+      if (at > 0)
+        _mm512_stream_si512((void *)(line[s] + at), whole);
+      else
+        store_line_avx512(line[s], &whole, ~before[s]);
+    }
+  }
+  for (int s = 0; s < k; s++) {
+    const __m512i rest = _mm512_permutex2var_epi8(last[s], from[s], _mm512_setzero_si512());
+    store_line_avx512(line[s] + bytes, &rest, before[s]);
+  }
+}
+
+/* Streams that lines do not begin at together are shifted, if they have so many bytes. */
+enum { SHIFTED_LEAST = 256 };
+
 VBMI TESELA__INLINE void unweave_row_avx512(const weaver_avx512 *weaver, const tesela__rows *rows,
                                             unsigned char *dst, const unsigned char *src, int64_t width,
                                             int k) {
@@ -201,6 +248,10 @@ VBMI TESELA__INLINE void unweave_row_avx512(const weaver_avx512 *weaver, const t
   bool stream = at >= 0 && at <= bytes;
   if (!stream) at = 0;
   if (at) unweave_part_avx512(weaver, dst, pitch, src, at, k);
+  if (rows->stream && !stream && bytes >= SHIFTED_LEAST) {
+    at = bytes / 64 * 64;
+    unweave_shifted_avx512(weaver, dst, pitch, src, at, k);
+  }
   for (; at + 64 <= bytes; at += 64) {
     __m512i v[8];
     TESELA__UNROLL_GCC
@@ -247,6 +298,7 @@ KERNELS(8)
 #undef KERNEL
 #undef BODY
 #undef PERMUTES
+#undef COUNT
 #undef UNWEAVE3
 #undef WEAVE3
 #undef UNWEAVE
