@@ -241,6 +241,46 @@ static inline void row_avx2(steps_avx2 *steps, unsigned char *dst, const unsigne
   if ((bytes - at) % 32) steps(dst, src, pitch, bytes - 32, bytes, false);
 }
 
+/* Bytes of each stream that are taken apart at a time where streams begin within lines, and of a row that long. */
+enum { APART_BYTES = 512, APART_LEAST = 256 };
+
+/* Streams that begin within lines past the cache, `bytes` of each, whole lines' worth: by way of a buffer in which each lies as in its lines
+ * of dst, after what the step before left of a line. */
+AVX2 static void unweave_apart_avx2(steps_avx2 *unweave, unsigned char *dst, const unsigned char *src,
+                                    int64_t pitch, int64_t bytes, int k) {
+  alignas(64) unsigned char buffer[8 * (APART_BYTES + 128) + 128];
+  const int64_t apart = APART_BYTES + 64 + (pitch & 63); /* lines of a stream begin where they do in dst */
+  unsigned char *const first = buffer + 64 + ((uintptr_t)dst & 63);
+  for (int64_t at = 0, n; at < bytes; at += n) {
+    n = tesela__min(APART_BYTES, bytes - at);
+    unweave(first, src + k * at, apart, 0, n, false);
+    for (int s = 0; s < k; s++) {
+      unsigned char *from = first + s * apart, *to = dst + s * pitch + at;
+      const int64_t phase = (int64_t)((uintptr_t)from & 63);
+      const int64_t head = at == 0 && phase > 0 ? 64 - phase : -phase; /* the first lines begin with a part */
+      if (head > 0) tesela__copy_short(to, from, (size_t)head);
+      for (int64_t i = head; i + 64 <= n; i += 64) {
+        put_avx2(to + i, _mm256_load_si256((const void *)(from + i)), true);
+        put_avx2(to + i + 32, _mm256_load_si256((const void *)(from + i + 32)), true);
+      }
+      if (phase == 0) continue;
+      if (at + n == bytes)
+        tesela__copy_short(to + n - phase, from + n - phase, (size_t)phase);
+      else
+        tesela__copy_short(from - phase, from + n - phase, (size_t)phase);
+    }
+  }
+}
+
+/* A row of streams that lines do not begin at together. */
+static inline void unwoven_row_avx2(steps_avx2 *unweave, unsigned char *dst, const unsigned char *src,
+                                    int64_t pitch, int64_t bytes, int k) {
+  const int64_t at = bytes / 64 * 64;
+  unweave_apart_avx2(unweave, dst, src, pitch, at, k);
+  unweave(dst, src, pitch, at, bytes, false);
+  if (bytes % 32) unweave(dst, src, pitch, bytes - 32, bytes, false);
+}
+
 #define KERNEL(name, row, c_kernel, width)                                                                  \
   void name(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off, const unsigned char *src, \
             const int64_t *src_off, int64_t count) {                                                        \
@@ -266,7 +306,10 @@ static inline void row_avx2(steps_avx2 *steps, unsigned char *dst, const unsigne
   static inline void unwoven##width##_x##k##_avx2(const tesela__rows *rows, unsigned char *dst,        \
                                                   const unsigned char *src, int64_t bytes) {           \
     const int64_t head = rows->stream && rows->dst_pitch % 64 == 0 ? tesela__peel(dst, width, 1) : -1; \
-    row_avx2(unweave##width##_x##k##_avx2, dst, src, rows->dst_pitch, bytes, head);                    \
+    if (rows->stream && head < 0 && bytes >= APART_LEAST)                                              \
+      unwoven_row_avx2(unweave##width##_x##k##_avx2, dst, src, rows->dst_pitch, bytes, k);             \
+    else                                                                                               \
+      row_avx2(unweave##width##_x##k##_avx2, dst, src, rows->dst_pitch, bytes, head);                  \
   }                                                                                                    \
   KERNEL(tesela__k_interleave##width##_x##k##_avx2, woven##width##_x##k##_avx2,                        \
          tesela__k_interleave##width##_c, width)                                                       \
