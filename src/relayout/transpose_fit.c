@@ -23,8 +23,9 @@ static bool only_copies(const tesela__job *job) {
 }
 
 /* Where L2 is small, src is read faster in the order of its rows, though dst is then written here and there (Zen 3: `u16 [2048,6992]` from
- * 6.2 to 10 GB/s, by that and by is_fine). What rows of dst that end within a line carry must have room. Where L2 is large, so are elements of
- * more than a byte in whole lines of dst (Emerald Rapids: `f32 [7264,4640]` from 10.9 to 15 GB/s, `f64 [5792,2904]` from 11 to 23). */
+ * 6.2 to 10 GB/s, by that and by is_fine). What rows of dst that end within a line carry must have room. So it is where L2 is large, for whole
+ * lines of dst (Emerald Rapids: `f32 [7264,4640]` from 10.9 to 14 GB/s, `f64 [5792,2904]` from 11 to 17), but not for bytes, nor for 2 bytes
+ * whose rows of src are pages apart. */
 static bool along_src_pays(const tesela__job *job) {
   enum { PAGE = 4096 };
   const tesela__loop *a = &job->box->loop[job->a], *b = &job->box->loop[job->b];
@@ -89,7 +90,7 @@ static tesela__tile_target target_of_small_l2(const tesela__job *job, bool fine,
 
 /* For a transpose. Bytes have many short columns, elements of 8 bytes and more few: both sides take more. So they do where rows end within a
  * line, which each tile reads or keeps again: `f32 [8253,7936]` from 23.7 to 29 GB/s. Src rows that all meet in one
- * set of L2 evict each other: few of them, each for longer. */
+ * set of L2 evict each other: few of them, each for longer. Where L2 is large, tiles that go along src take longer parts of it. */
 static tesela__tile_target target_of_blocks(const tesela__job *job, bool fine) {
   enum { PAGE = 4096 };
   const tesela__tuning *tuning = &job->plan->tuning;
