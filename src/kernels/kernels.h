@@ -79,14 +79,25 @@ typedef struct tesela__permute {
   const uint8_t *fill; /* 64 bytes, for bytes that are written and not picked; or NULL if all are picked */
 } tesela__permute;
 
+/* How a kernel stores. AHEAD: through the cache, and it may fetch the lines of dst that it will store to: dst is not in the first cache. */
+typedef enum tesela__stores {
+  TESELA__STORES_CACHED,
+  TESELA__STORES_STREAM,
+  TESELA__STORES_AHEAD,
+} tesela__stores;
+
 typedef struct tesela__rows {
   int64_t n;         /* bytes, elements or bits of a row, >= 1 */
   int64_t k;         /* streams */
   int64_t src_pitch; /* between streams or elements, see the kind */
   int64_t dst_pitch;
-  bool stream;
+  tesela__stores stores;
   tesela__permute permute;
 } tesela__rows;
+
+static inline bool tesela__past_cache(const tesela__rows *rows) {
+  return rows->stores == TESELA__STORES_STREAM;
+}
 
 typedef void tesela__rows_fn(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
                              const unsigned char *src, const int64_t *src_off, int64_t count);
@@ -94,10 +105,10 @@ typedef void tesela__rows_fn(const tesela__rows *rows, unsigned char *dst, const
 /* A tile of `rows` x `cols` elements, 1 <= rows, cols, in blocks of the size in the table row:
      element i of dst row j (at dst + dst_off[j])  =  element j of src row i (at src + src_off[i])
  * Reads `cols` elements of each src row, and perhaps bytes between it and the end of the last one; writes `rows` elements of each dst row.
- * With `stream` set, every dst row is aligned to 64 bytes and block*width is a multiple of 64: all stores of blocks with all rows are
+ * With STREAM every dst row is aligned to 64 bytes and block*width is a multiple of 64: all stores of blocks with all rows are
  * non-temporal. */
 typedef void tesela__transpose_fn(unsigned char *dst, const int64_t *dst_off, const unsigned char *src,
-                                  const int64_t *src_off, int32_t rows, int32_t cols, bool stream);
+                                  const int64_t *src_off, int32_t rows, int32_t cols, tesela__stores stores);
 
 /* Convert n neighbours from src to dst, which do not overlap. Elements below 8 bits are packed from the low bits of
  * byte 0 on, and the unused high bits of the last byte of dst are kept. */

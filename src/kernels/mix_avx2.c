@@ -35,7 +35,7 @@ static void mix_rows(const tesela__rows *rows, int64_t element, unsigned char *d
                      const unsigned char *table) {
   for (int64_t i = 0; i < count; i++) {
     unsigned char *to = dst + dst_off[i];
-    if (rows->stream && (uintptr_t)to % 32 == 0)
+    if (tesela__past_cache(rows) && (uintptr_t)to % 32 == 0)
       mix_vectors(to, src + src_off[i], rows->n * element, table, true);
     else
       mix_vectors(to, src + src_off[i], rows->n * element, table, false);

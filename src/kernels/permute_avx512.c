@@ -40,7 +40,7 @@ VBMI TESELA__INLINE void permute_blocks_avx512(const tesela__rows *rows, unsigne
                                                const int64_t *src_off, int n) {
   const tesela__permute permute = rows->permute;
   for (int32_t i = 0; i < permute.n_lines; i++)
-    permute_line_avx512(&permute, permute.line + i, dst, dst_off, src, src_off, n, rows->stream);
+    permute_line_avx512(&permute, permute.line + i, dst, dst_off, src, src_off, n, tesela__past_cache(rows));
 }
 
 VBMI void tesela__k_permute_avx512(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
@@ -100,7 +100,7 @@ VBMI TESELA__INLINE void permute_bits_avx512(const tesela__rows *rows, unsigned 
                                              const int64_t *src_off, int n) {
   for (int32_t i = 0; i < rows->permute.n_lines; i++)
     permute_bits_line_avx512(&rows->permute, rows->permute.line + i, dst, dst_off, src, src_off, n,
-                             rows->stream);
+                             tesela__past_cache(rows));
 }
 
 VBMI void tesela__k_permute_bits_avx512(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,

@@ -97,7 +97,7 @@ static inline void stream_row_avx2(unsigned char *dst, const unsigned char *src,
 AVX2 void tesela__k_copy_avx2(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
                               const unsigned char *src, const int64_t *src_off, int64_t count) {
   int64_t n = rows->n;
-  if (rows->stream && n >= 64) {
+  if (tesela__past_cache(rows) && n >= 64) {
     for (int64_t i = 0; i < count; i++) stream_row_avx2(dst + dst_off[i], src + src_off[i], n);
   } else if (n <= 32) {
     tesela__k_copy_c(rows, dst, dst_off, src, src_off, count);

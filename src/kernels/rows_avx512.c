@@ -25,13 +25,15 @@ AVX512 static inline void copy_vector_avx512(unsigned char *dst, const unsigned 
 }
 
 /* n >= 64; the last vector overlaps the one before it; if n >= 512, the first one overlaps the second, to align dst. */
-AVX512 static inline void copy_row_avx512(unsigned char *dst, const unsigned char *src, int64_t n) {
+AVX512 static inline void copy_row_avx512(unsigned char *dst, const unsigned char *src, int64_t n,
+                                          bool ahead) {
   int64_t at = 0;
   if (n >= 512 && (uintptr_t)dst % 64 != 0) {
     copy_vector_avx512(dst, src);
     at = (int64_t)(-(uintptr_t)dst & 63);
   }
   for (; at + 256 <= n; at += 256) {
+    if (ahead && at + TESELA__DST_AHEAD < n) tesela__fetch_dst(dst + at + TESELA__DST_AHEAD, 256);
     __m512i a = _mm512_loadu_si512(src + at), b = _mm512_loadu_si512(src + at + 64);
     __m512i c = _mm512_loadu_si512(src + at + 128), d = _mm512_loadu_si512(src + at + 192);
     _mm512_storeu_si512(dst + at, a), _mm512_storeu_si512(dst + at + 64, b);
@@ -83,11 +85,20 @@ static inline bool all_at_lines_avx512(const unsigned char *dst, const int64_t *
   return bits % 64 == 0;
 }
 
+/* Fetch the start of the row of dst after row i. */
+TESELA__INLINE void fetch_next_avx512(const tesela__rows *rows, const unsigned char *dst,
+                                      const int64_t *dst_off, int64_t i, int64_t count) {
+  if (rows->stores == TESELA__STORES_AHEAD && i + 1 < count)
+    tesela__fetch_dst(dst + dst_off[i + 1], tesela__min(rows->n, TESELA__DST_AHEAD));
+}
+
 /* Rows of 64 to 256 bytes: the first vectors and the last ones, which may overlap. */
-AVX512 static inline void copy_short_rows_avx512(unsigned char *dst, const int64_t *dst_off,
-                                                 const unsigned char *src, const int64_t *src_off, int64_t n,
-                                                 int64_t count) {
+AVX512 static inline void copy_short_rows_avx512(const tesela__rows *rows, unsigned char *dst,
+                                                 const int64_t *dst_off, const unsigned char *src,
+                                                 const int64_t *src_off, int64_t count) {
+  const int64_t n = rows->n;
   for (int64_t i = 0; i < count; i++) {
+    fetch_next_avx512(rows, dst, dst_off, i, count);
     unsigned char *to = dst + dst_off[i];
     const unsigned char *from = src + src_off[i];
     const __m512i first = _mm512_loadu_si512(from), last = _mm512_loadu_si512(from + n - 64);
@@ -106,9 +117,9 @@ AVX512 static inline void copy_short_rows_avx512(unsigned char *dst, const int64
 AVX512 void tesela__k_copy_avx512(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
                                   const unsigned char *src, const int64_t *src_off, int64_t count) {
   int64_t n = rows->n;
-  if (rows->stream && (n == 64 || n == 128) && all_at_lines_avx512(dst, dst_off, count)) {
+  if (tesela__past_cache(rows) && (n == 64 || n == 128) && all_at_lines_avx512(dst, dst_off, count)) {
     stream_whole_lines_avx512(dst, dst_off, src, src_off, n, count);
-  } else if (rows->stream && n >= 64) {
+  } else if (tesela__past_cache(rows) && n >= 64) {
     for (int64_t i = 0; i < count; i++) stream_row_avx512(dst + dst_off[i], src + src_off[i], n);
   } else if (n <= 32) { /* moves of a power of two are faster than masks */
     tesela__k_copy_c(rows, dst, dst_off, src, src_off, count);
@@ -116,9 +127,12 @@ AVX512 void tesela__k_copy_avx512(const tesela__rows *rows, unsigned char *dst, 
     __mmask64 mask = low_bytes_avx512(n);
     for (int64_t i = 0; i < count; i++) copy_masked_avx512(dst + dst_off[i], src + src_off[i], mask);
   } else if (n <= 256) {
-    copy_short_rows_avx512(dst, dst_off, src, src_off, n, count);
+    copy_short_rows_avx512(rows, dst, dst_off, src, src_off, count);
   } else {
-    for (int64_t i = 0; i < count; i++) copy_row_avx512(dst + dst_off[i], src + src_off[i], n);
+    for (int64_t i = 0; i < count; i++) {
+      fetch_next_avx512(rows, dst, dst_off, i, count);
+      copy_row_avx512(dst + dst_off[i], src + src_off[i], n, rows->stores == TESELA__STORES_AHEAD);
+    }
   }
 }
 

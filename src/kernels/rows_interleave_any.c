@@ -31,19 +31,21 @@ static void interleave_row_any(const weave_any *w, const tesela__rows *rows, uns
     for (int64_t s = 0; s < rows->k; s += MOST_WOVEN)
       w->move(dst + (e * rows->k + s) * w->width, w->e, src + s * w->pitch + e * w->width, w->stream,
               (int32_t)tesela__min(rows->k - s, MOST_WOVEN), (int32_t)tesela__min(rows->n - e, MOST_WOVEN),
-              false);
+              rows->stores == TESELA__STORES_AHEAD ? TESELA__STORES_AHEAD : TESELA__STORES_CACHED);
 }
 
 /* Past the cache where lines of all streams begin together: up to there through it, then whole lines. */
 static void deinterleave_row_any(const weave_any *w, const tesela__rows *rows, unsigned char *dst,
                                  const unsigned char *src) {
-  const int64_t peel = rows->stream && w->pitch % 64 == 0 ? tesela__peel(dst, w->width, 1) : -1;
+  const int64_t peel = tesela__past_cache(rows) && w->pitch % 64 == 0 ? tesela__peel(dst, w->width, 1) : -1;
   int64_t n = peel > 0 ? tesela__min(rows->n, peel / w->width) : MOST_WOVEN;
   for (int64_t e = 0; e < rows->n; e += n, n = MOST_WOVEN)
     for (int64_t s = 0; s < rows->k; s += MOST_WOVEN)
       w->move(dst + s * w->pitch + e * w->width, w->stream, src + (e * rows->k + s) * w->width, w->e,
               (int32_t)tesela__min(rows->n - e, n), (int32_t)tesela__min(rows->k - s, MOST_WOVEN),
-              peel == 0 || (peel > 0 && e > 0));
+              peel == 0 || (peel > 0 && e > 0)       ? TESELA__STORES_STREAM
+              : rows->stores == TESELA__STORES_AHEAD ? TESELA__STORES_AHEAD
+                                                     : TESELA__STORES_CACHED);
 }
 
 #define KERNEL(name, row, pitch, transpose, width)                                                          \

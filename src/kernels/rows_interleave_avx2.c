@@ -292,28 +292,29 @@ static inline void unwoven_row_avx2(steps_avx2 *unweave, unsigned char *dst, con
     for (int64_t i = 0; i < count; i++) row(rows, dst + dst_off[i], src + src_off[i], bytes);               \
   }
 
-#define KERNELS(width, k)                                                                              \
-  STEPS(weave##width##_x##k##_avx2, weave_step_avx2, 32, width, k)                                     \
-  STEPS(unweave##width##_x##k##_avx2, unweave_step_avx2, 64, width, k)                                 \
-  static inline void woven##width##_x##k##_avx2(const tesela__rows *rows, unsigned char *dst,          \
-                                                const unsigned char *src, int64_t bytes) {             \
-    const int64_t head = rows->stream ? tesela__peel(dst, width, k) : -1;                              \
-    if (head >= 0 && head <= bytes)                                                                    \
-      woven_row_avx2(weave##width##_x##k##_avx2, dst, src, rows->src_pitch, bytes, head, k);           \
-    else                                                                                               \
-      row_avx2(weave##width##_x##k##_avx2, dst, src, rows->src_pitch, bytes, -1);                      \
-  }                                                                                                    \
-  static inline void unwoven##width##_x##k##_avx2(const tesela__rows *rows, unsigned char *dst,        \
-                                                  const unsigned char *src, int64_t bytes) {           \
-    const int64_t head = rows->stream && rows->dst_pitch % 64 == 0 ? tesela__peel(dst, width, 1) : -1; \
-    if (rows->stream && head < 0 && bytes >= APART_LEAST)                                              \
-      unwoven_row_avx2(unweave##width##_x##k##_avx2, dst, src, rows->dst_pitch, bytes, k);             \
-    else                                                                                               \
-      row_avx2(unweave##width##_x##k##_avx2, dst, src, rows->dst_pitch, bytes, head);                  \
-  }                                                                                                    \
-  KERNEL(tesela__k_interleave##width##_x##k##_avx2, woven##width##_x##k##_avx2,                        \
-         tesela__k_interleave##width##_c, width)                                                       \
-  KERNEL(tesela__k_deinterleave##width##_x##k##_avx2, unwoven##width##_x##k##_avx2,                    \
+#define KERNELS(width, k)                                                                         \
+  STEPS(weave##width##_x##k##_avx2, weave_step_avx2, 32, width, k)                                \
+  STEPS(unweave##width##_x##k##_avx2, unweave_step_avx2, 64, width, k)                            \
+  static inline void woven##width##_x##k##_avx2(const tesela__rows *rows, unsigned char *dst,     \
+                                                const unsigned char *src, int64_t bytes) {        \
+    const int64_t head = tesela__past_cache(rows) ? tesela__peel(dst, width, k) : -1;             \
+    if (head >= 0 && head <= bytes)                                                               \
+      woven_row_avx2(weave##width##_x##k##_avx2, dst, src, rows->src_pitch, bytes, head, k);      \
+    else                                                                                          \
+      row_avx2(weave##width##_x##k##_avx2, dst, src, rows->src_pitch, bytes, -1);                 \
+  }                                                                                               \
+  static inline void unwoven##width##_x##k##_avx2(const tesela__rows *rows, unsigned char *dst,   \
+                                                  const unsigned char *src, int64_t bytes) {      \
+    const int64_t head =                                                                          \
+        tesela__past_cache(rows) && rows->dst_pitch % 64 == 0 ? tesela__peel(dst, width, 1) : -1; \
+    if (tesela__past_cache(rows) && head < 0 && bytes >= APART_LEAST)                             \
+      unwoven_row_avx2(unweave##width##_x##k##_avx2, dst, src, rows->dst_pitch, bytes, k);        \
+    else                                                                                          \
+      row_avx2(unweave##width##_x##k##_avx2, dst, src, rows->dst_pitch, bytes, head);             \
+  }                                                                                               \
+  KERNEL(tesela__k_interleave##width##_x##k##_avx2, woven##width##_x##k##_avx2,                   \
+         tesela__k_interleave##width##_c, width)                                                  \
+  KERNEL(tesela__k_deinterleave##width##_x##k##_avx2, unwoven##width##_x##k##_avx2,               \
          tesela__k_deinterleave##width##_c, width)
 #define WIDTHS(k) KERNELS(1, k) KERNELS(2, k) KERNELS(4, k) KERNELS(8, k) KERNELS(16, k)
 WIDTHS(2)

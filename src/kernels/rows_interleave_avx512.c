@@ -182,22 +182,36 @@ VBMI TESELA__INLINE void unweave_part_avx512(const weaver_avx512 *weaver, unsign
   store_streams_avx512(dst, pitch, v, bytes, k);
 }
 
-VBMI TESELA__INLINE void weave_row_avx512(const weaver_avx512 *weaver, const tesela__rows *rows,
-                                          unsigned char *dst, const unsigned char *src, int64_t width,
-                                          int k) {
-  int64_t bytes = rows->n * width, pitch = rows->src_pitch;
-  int64_t at = rows->stream ? tesela__peel(dst, width, k) : -1;
-  bool stream = at >= 0 && at <= bytes;
-  if (!stream) at = 0;
-  if (at) weave_part_avx512(weaver, dst, src, pitch, at, k, false);
+/* Whole vectors of the streams from byte `at` on; returns the byte after them. `ahead`: lines of dst are fetched. */
+VBMI TESELA__INLINE int64_t weave_vectors_avx512(const weaver_avx512 *weaver, unsigned char *dst,
+                                                 const unsigned char *src, int64_t pitch, int64_t at,
+                                                 int64_t bytes, int k, bool stream, bool ahead) {
   for (; at + 64 <= bytes; at += 64) {
     __m512i v[8];
     TESELA__UNROLL_GCC
     for (int s = 0; s < k; s++) v[s] = _mm512_loadu_si512(src + s * pitch + at);
     weave_avx512(weaver, v, k);
     TESELA__UNROLL_GCC
-    for (int i = 0; i < k; i++) put_avx512(dst + k * at + 64 * i, v[i], stream);
+    for (int i = 0; i < k; i++) {
+      if (ahead) __builtin_prefetch(dst + k * at + 64 * (i + k), 1, 3);
+      put_avx512(dst + k * at + 64 * i, v[i], stream);
+    }
   }
+  return at;
+}
+
+VBMI TESELA__INLINE void weave_row_avx512(const weaver_avx512 *weaver, const tesela__rows *rows,
+                                          unsigned char *dst, const unsigned char *src, int64_t width,
+                                          int k) {
+  int64_t bytes = rows->n * width, pitch = rows->src_pitch;
+  int64_t at = tesela__past_cache(rows) ? tesela__peel(dst, width, k) : -1;
+  bool stream = at >= 0 && at <= bytes;
+  if (!stream) at = 0;
+  if (at) weave_part_avx512(weaver, dst, src, pitch, at, k, false);
+  if (rows->stores == TESELA__STORES_AHEAD && (uintptr_t)dst % 64 != 0)
+    at = weave_vectors_avx512(weaver, dst, src, pitch, at, bytes, k, false, true);
+  else
+    at = weave_vectors_avx512(weaver, dst, src, pitch, at, bytes, k, stream, false);
   if (at < bytes) weave_part_avx512(weaver, dst + k * at, src + at, pitch, bytes - at, k, stream);
 }
 
@@ -240,17 +254,45 @@ VBMI TESELA__INLINE void unweave_shifted_avx512(const weaver_avx512 *weaver, uns
 /* Streams that lines do not begin at together are shifted, if they have so many bytes. */
 enum { SHIFTED_LEAST = 256 };
 
+/* Some vectors of each stream from byte `at` on, which are stored together; returns the byte after them. In turn with those of the other
+ * streams each store to two lines would wait for both. `ahead`: lines of dst are fetched. */
+VBMI TESELA__INLINE int64_t unweave_vectors_avx512(const weaver_avx512 *weaver, unsigned char *dst,
+                                                   int64_t pitch, const unsigned char *src, int64_t at,
+                                                   int64_t bytes, int k, bool ahead) {
+  const int steps = k == 2 ? 4 : k == 3 ? 3 : 2;
+  for (; at + 64 * steps <= bytes; at += 64 * steps) {
+    __m512i v[16];
+    TESELA__UNROLL_GCC
+    for (int i = 0; i < k * steps; i++) v[i] = _mm512_loadu_si512(src + k * at + 64 * i);
+    TESELA__UNROLL_GCC
+    for (int i = 0; i < steps; i++) unweave_avx512(weaver, v + k * i, k);
+    TESELA__UNROLL_GCC
+    for (int s = 0; s < k; s++) {
+      TESELA__UNROLL_GCC
+      for (int i = 0; i < steps; i++) {
+        if (ahead) __builtin_prefetch(dst + s * pitch + at + 64 * (i + steps), 1, 3);
+        _mm512_storeu_si512(dst + s * pitch + at + 64 * i, v[k * i + s]);
+      }
+    }
+  }
+  return at;
+}
+
 VBMI TESELA__INLINE void unweave_row_avx512(const weaver_avx512 *weaver, const tesela__rows *rows,
                                             unsigned char *dst, const unsigned char *src, int64_t width,
                                             int k) {
   int64_t bytes = rows->n * width, pitch = rows->dst_pitch;
-  int64_t at = rows->stream && pitch % 64 == 0 ? tesela__peel(dst, width, 1) : -1;
+  int64_t at = tesela__past_cache(rows) && pitch % 64 == 0 ? tesela__peel(dst, width, 1) : -1;
   bool stream = at >= 0 && at <= bytes;
   if (!stream) at = 0;
   if (at) unweave_part_avx512(weaver, dst, pitch, src, at, k);
-  if (rows->stream && !stream && bytes >= SHIFTED_LEAST) {
+  if (tesela__past_cache(rows) && !stream && bytes >= SHIFTED_LEAST) {
     at = bytes / 64 * 64;
     unweave_shifted_avx512(weaver, dst, pitch, src, at, k);
+  } else if (rows->stores == TESELA__STORES_AHEAD) {
+    at = unweave_vectors_avx512(weaver, dst, pitch, src, at, bytes, k, true);
+  } else if (!stream) {
+    at = unweave_vectors_avx512(weaver, dst, pitch, src, at, bytes, k, false);
   }
   for (; at + 64 <= bytes; at += 64) {
     __m512i v[8];

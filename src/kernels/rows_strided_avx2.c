@@ -84,7 +84,8 @@ static tesela__rows_fn others1_avx2, others2_avx2, others4_avx2, others8_avx2;
       return;                                                                                               \
     }                                                                                                       \
     for (int64_t i = 0; i < count; i++)                                                                     \
-      repeat_row_avx2(dst + dst_off[i], src + src_off[i], rows->n * (width), width, rows->stream);          \
+      repeat_row_avx2(dst + dst_off[i], src + src_off[i], rows->n * (width), width,                         \
+                      tesela__past_cache(rows));                                                            \
   }
 OTHERS(others1_avx2, tesela__k_strided1_c, 1)
 OTHERS(others2_avx2, tesela__k_strided2_c, 2)

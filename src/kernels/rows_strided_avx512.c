@@ -185,7 +185,7 @@ VBMI static inline void strided_rows_avx512(const tesela__rows *rows, int width,
     compress_set_avx512(&rest, width, rows->src_pitch, rows->n % per ? rows->n % per : per);
     for (int64_t i = 0; i < count; i++)
       compress_row_avx512(&whole, &rest, width, rows->src_pitch, rows->n, dst + dst_off[i], src + src_off[i],
-                          rows->stream && rows->n >= 2 * per);
+                          tesela__past_cache(rows) && rows->n >= 2 * per);
   } else if (width < 8 && rows->dst_pitch > 0 &&
              tesela__strided_near(&turned, width, 16, MOST_STRIDED_AVX512)) {
     expand_rows_avx512(rows, width, dst, dst_off, src, src_off, count);

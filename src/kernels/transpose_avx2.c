@@ -270,30 +270,31 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void transpose256(int width, const t
   TESELA__TRANSPOSE_BLOCKS(static, symbol##_blocks, TESELA__AVX2, transpose256, width)                      \
   static __attribute__((noinline)) void symbol##_left(unsigned char *dst, const int64_t *dst_off,           \
                                                       const unsigned char *src, const int64_t *src_off,     \
-                                                      int32_t rows, int32_t cols, bool stream) {            \
+                                                      int32_t rows, int32_t cols, tesela__stores stores) {  \
     enum { BLOCK = 64 / (width) };                                                                          \
     const int32_t left_cols = cols % BLOCK, left_rows = rows % BLOCK;                                       \
-    if (left_cols > 0 && !(stream && rows >= BLOCK) && is_few256(width, rows, left_cols)) {                 \
+    if (left_cols > 0 && !(stores == TESELA__STORES_STREAM && rows >= BLOCK) &&                             \
+        is_few256(width, rows, left_cols)) {                                                                \
       cols -= left_cols;                                                                                    \
       one_by_one256(width)(dst, dst_off + cols, src + (int64_t)cols * (width), src_off, rows, left_cols,    \
-                           false);                                                                          \
+                           TESELA__STORES_CACHED);                                                          \
     }                                                                                                       \
     if (left_rows > 0 && cols > 0 && is_few256(width, left_rows, cols)) {                                   \
       rows -= left_rows;                                                                                    \
       one_by_one256(width)(dst + (int64_t)rows * (width), dst_off, src, src_off + rows, left_rows, cols,    \
-                           false);                                                                          \
+                           TESELA__STORES_CACHED);                                                          \
     }                                                                                                       \
-    if (rows > 0 && cols > 0) symbol##_blocks(dst, dst_off, src, src_off, rows, cols, stream);              \
+    if (rows > 0 && cols > 0) symbol##_blocks(dst, dst_off, src, src_off, rows, cols, stores);              \
   }                                                                                                         \
   void symbol(unsigned char *dst, const int64_t *dst_off, const unsigned char *src, const int64_t *src_off, \
-              int32_t rows, int32_t cols, bool stream) {                                                    \
+              int32_t rows, int32_t cols, tesela__stores stores) {                                          \
     enum { BLOCK = 64 / (width) };                                                                          \
-    if (is_few256(width, rows, cols) && !(stream && rows >= BLOCK))                                         \
-      one_by_one256(width)(dst, dst_off, src, src_off, rows, cols, false);                                  \
+    if (is_few256(width, rows, cols) && !(stores == TESELA__STORES_STREAM && rows >= BLOCK))                \
+      one_by_one256(width)(dst, dst_off, src, src_off, rows, cols, TESELA__STORES_CACHED);                  \
     else if (((rows | cols) & (BLOCK - 1)) == 0 || (rows <= BLOCK && cols <= BLOCK))                        \
-      symbol##_blocks(dst, dst_off, src, src_off, rows, cols, stream);                                      \
+      symbol##_blocks(dst, dst_off, src, src_off, rows, cols, stores);                                      \
     else                                                                                                    \
-      symbol##_left(dst, dst_off, src, src_off, rows, cols, stream);                                        \
+      symbol##_left(dst, dst_off, src, src_off, rows, cols, stores);                                        \
   }
 KERNEL(tesela__k_transpose_x8_avx2, 1)
 KERNEL(tesela__k_transpose_x16_avx2, 2)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * transpose_c.c - transposes of blocks in portable C, for every width, for CPUs without a better kernel.
- * tesela__transpose_fn has the contract; `stream` is ignored.
+ * tesela__transpose_fn has the contract; `stores` is ignored.
  */
 #include "kernels/kernels.h"
 
@@ -22,8 +22,8 @@ TESELA__INLINE void columns_c(size_t width, int32_t n, unsigned char *dst, const
 
 #define TESELA__TRANSPOSE_C(symbol, width)                                                                  \
   void symbol(unsigned char *dst, const int64_t *dst_off, const unsigned char *src, const int64_t *src_off, \
-              int32_t rows, int32_t cols, bool stream) {                                                    \
-    (void)stream;                                                                                           \
+              int32_t rows, int32_t cols, tesela__stores stores) {                                          \
+    (void)stores;                                                                                           \
     for (; cols >= 4; cols -= 4, dst_off += 4, src += 4 * (width))                                          \
       columns_c(width, 4, dst, dst_off, src, src_off, rows);                                                \
     if (cols == 3)                                                                                          \

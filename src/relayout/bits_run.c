@@ -39,7 +39,8 @@ void tesela__bits_move_runs(tesela__bits_move *m, const int64_t *count, int32_t 
       (tesela__rows){.n = side->unit * (run->cut < 0 ? run->n : count[run->cut]) - side->less, .k = m->tiles};
   m->bytes = m->rows.n * bits_of_unit / 8;
   m->rows.n >>= m->down;
-  m->rows.stream = m->stream = m->stream && m->bytes >= LONG;
+  m->stream = m->stream && m->bytes >= LONG;
+  m->rows.stores = m->stream ? TESELA__STORES_STREAM : TESELA__STORES_CACHED;
   m->meet = tesela__bits_runs_meet(side);
   for (int32_t i = 0; i < side->n_loops; i++)
     n[i] = side->loop[i].cut < 0 ? side->loop[i].n : count[side->loop[i].cut];

@@ -170,6 +170,15 @@ static void set_carry(tesela__builder *b, int64_t row) {
   }
 }
 
+/* Are lines of dst fetched before they are stored to? Not in the first cache, and short rows of a transpose are near the ones before them. */
+static bool fetches_dst(const tesela__builder *b) {
+  enum { L1 = 32 << 10, ROW = 4 * TESELA__LINE };
+  const tesela_plan *plan = b->job->plan;
+  if (b->job->random) return tesela__random(b->job->random) % 2;
+  if (b->piece->transpose_fn && b->b.entries * b->job->wd < ROW) return false;
+  return plan->info.src_bytes > L1 - tesela__min(L1, plan->info.dst_bytes);
+}
+
 static void set_stores(tesela__builder *b) {
   tesela__piece *piece = b->piece;
   const tesela_plan *plan = b->job->plan;
@@ -206,6 +215,7 @@ static void set_stores(tesela__builder *b) {
     piece->stream_rows_fn = (tesela__stream_rows_fn *)kernel->fn;
   }
   if (kernel) piece->isa |= kernel->isa;
+  piece->ahead = fetches_dst(b);
   piece->repeats = repeats_src(b);
   piece->jumps = tesela__may_stream(b->job) && !piece->lines && !piece->stage && !piece->fill && dst_jumps(b);
   piece->fine = b->fine && piece->stage && !tesela__rows_meet(b);

@@ -76,7 +76,7 @@ static void tile_bits(const tesela__worker *w, const tesela__tile *tile) {
   unsigned char pattern[80];
   tesela__rows rows = piece->rows;
   rows.n = tile->run;
-  rows.stream = false;
+  rows.stores = TESELA__STORES_CACHED;
   for (size_t i = 0; i < sizeof pattern && piece->fill; i += 16)
     memcpy(pattern + i, w->plan->fill_pattern, 16);
   const unsigned char *src = piece->fill ? pattern : tile->src;
@@ -170,11 +170,18 @@ static void some_rows(tesela__worker *w, const tesela__rows *rows, unsigned char
   }
 }
 
-static tesela__rows rows_of(const tesela__worker *w, const tesela__tile *tile, bool stream) {
+/* Of what goes straight to dst. */
+static tesela__stores direct_stores(const tesela__worker *w) {
+  return w->store == TESELA__STORE_STREAM ? TESELA__STORES_STREAM
+         : w->piece->ahead                ? TESELA__STORES_AHEAD
+                                          : TESELA__STORES_CACHED;
+}
+
+static tesela__rows rows_of(const tesela__worker *w, const tesela__tile *tile, tesela__stores stores) {
   const tesela__piece *piece = w->piece;
   tesela__rows rows = piece->rows;
   rows.n = tile->run;
-  rows.stream = stream;
+  rows.stores = stores;
   if (piece->n_lines)
     rows.permute =
         (tesela__permute){&w->plan->picked_line[piece->first_line], w->plan->pick, w->plan->bit_round,
@@ -192,7 +199,7 @@ static int64_t rows_at_a_time(const tesela__worker *w) {
 static void tile_rows(tesela__worker *w, const tesela__tile *tile) {
   const tesela__piece *piece = w->piece;
   const int64_t *da = &w->plan->table[piece->da], *sa = &w->plan->table[piece->sa];
-  tesela__rows rows = rows_of(w, tile, w->store == TESELA__STORE_STREAM);
+  tesela__rows rows = rows_of(w, tile, direct_stores(w));
   int64_t group = rows_at_a_time(w);
   for (int64_t a = 0; a < tile->na; a++)
     some_rows(w, &rows, tile->dst + da[a], tile->src + sa[a], tile->nb, group,
@@ -219,7 +226,7 @@ static const int64_t *with_padding(const tesela__worker *w, const unsigned char 
 
 /* Transpose all blocks of columns a .. a+n-1, n at most a block; some rows are padding or do not follow each other in dst. */
 static void blocks_apart(tesela__worker *w, const block_source *s, int64_t a, int32_t n, unsigned char *dst,
-                         const int64_t *dst_off, bool stream) {
+                         const int64_t *dst_off, tesela__stores stores) {
   const tesela__piece *piece = w->piece;
   const int64_t *db = &w->plan->table[piece->db];
   const int32_t most = tesela__rows_of_call(piece);
@@ -231,20 +238,20 @@ static void blocks_apart(tesela__worker *w, const block_source *s, int64_t a, in
       const int64_t *src_off = s->src_off + b;
       if (s->padded) src_off = with_padding(w, src, src_off, rows, padded);
       piece->transpose_fn(dst + db[first] + (b - first) * piece->width, dst_off, src, src_off, rows, n,
-                          stream);
+                          stores);
       tesela__prefetch_some(&w->prefetch);
     }
 }
 
 /* The same for rows without padding that follow each other. */
 static void blocks_along(tesela__worker *w, const block_source *s, int64_t a, int32_t n, unsigned char *dst,
-                         const int64_t *dst_off, bool stream) {
+                         const int64_t *dst_off, tesela__stores stores) {
   const tesela__piece *piece = w->piece;
   const int32_t most = tesela__rows_of_call(piece);
   const unsigned char *src = s->src + a * piece->width;
   for (int64_t b = 0; b < s->rows; b += most) {
     int32_t rows = (int32_t)tesela__min(most, s->rows - b);
-    piece->transpose_fn(dst + b * piece->width, dst_off, src, s->src_off + b, rows, n, stream);
+    piece->transpose_fn(dst + b * piece->width, dst_off, src, s->src_off + b, rows, n, stores);
     tesela__prefetch_some(&w->prefetch);
   }
 }
@@ -252,18 +259,19 @@ static void blocks_along(tesela__worker *w, const block_source *s, int64_t a, in
 static bool are_apart(const block_source *s) { return s->padded || s->dense < s->rows; }
 
 static void blocks_direct(tesela__worker *w, const block_source *s, unsigned char *dst) {
-  bool stream = w->store == TESELA__STORE_STREAM, apart = are_apart(s);
+  const tesela__stores stores = direct_stores(w);
+  const bool apart = are_apart(s);
   int32_t block = w->piece->block;
   if (!apart && !w->prefetch.n_rows) {
-    w->piece->transpose_fn(dst, s->dst_off, s->src, s->src_off, (int32_t)s->rows, (int32_t)s->cols, stream);
+    w->piece->transpose_fn(dst, s->dst_off, s->src, s->src_off, (int32_t)s->rows, (int32_t)s->cols, stores);
     return;
   }
   for (int64_t a = 0; a < s->cols; a += block) {
     int32_t n = (int32_t)tesela__min(block, s->cols - a);
     if (apart)
-      blocks_apart(w, s, a, n, dst, s->dst_off + a, stream);
+      blocks_apart(w, s, a, n, dst, s->dst_off + a, stores);
     else
-      blocks_along(w, s, a, n, dst, s->dst_off + a, stream);
+      blocks_along(w, s, a, n, dst, s->dst_off + a, stores);
   }
 }
 
@@ -281,15 +289,15 @@ static void stage_blocks(tesela__worker *w, const block_source *s, const staged_
   for (int64_t i = 0; i < r->n; i += block) {
     int32_t n = (int32_t)tesela__min(block, r->n - i);
     if (apart)
-      blocks_apart(w, s, r->a + i, n, w->stage, stage_off + i, false);
+      blocks_apart(w, s, r->a + i, n, w->stage, stage_off + i, TESELA__STORES_CACHED);
     else
-      blocks_along(w, s, r->a + i, n, w->stage, stage_off + i, false);
+      blocks_along(w, s, r->a + i, n, w->stage, stage_off + i, TESELA__STORES_CACHED);
   }
 }
 
 static void stage_rows(tesela__worker *w, const tesela__tile *tile, const staged_rows *r,
                        const int64_t *stage_off) {
-  tesela__rows rows = rows_of(w, tile, false);
+  tesela__rows rows = rows_of(w, tile, TESELA__STORES_CACHED);
   int64_t group = rows_at_a_time(w);
   for (int64_t i = 0; i < r->n; i++)
     some_rows(w, &rows, w->stage + stage_off[i], tile->src + w->plan->table[w->piece->sa + r->a + i],
@@ -412,7 +420,7 @@ static void tile_woven_bits(tesela__worker *w, const tesela__tile *tile) {
     else
       piece->bit_block_fn(tile->dst + da[0], da[1] - da[0], w->pack, off, NULL, bytes);
   }
-  rows.stream = piece->stream;
+  rows.stores = piece->stream ? TESELA__STORES_STREAM : TESELA__STORES_CACHED;
   if (piece->weaves_out) piece->weave_fn(&rows, tile->dst, &zero, w->pack, &zero, 1);
 }
 

@@ -48,13 +48,13 @@ static void try_rows(const tesela__kernel *kernel) {
   reset_dst();
   tesela__convert_fn *one = (tesela__convert_fn *)kernel->fn;
   for (int64_t i = 0; i < count; i++) one(want + at + off[i], src_arena + src_off[i], n);
-  tesela__rows rows = {.n = n, .stream = below(2)};
+  tesela__rows rows = {.n = n, .stores = (tesela__stores)below(3)};
   kernel->rows(&rows, dst_arena + at, off, src_arena, src_off, count);
   tesela__fence();
   char what[120];
   snprintf(what, sizeof what,
            "%" PRId64 " rows of %" PRId64 " elements at %" PRId64 ", the second at %" PRId64 "%s", count, n,
-           at, at + off[count > 1], rows.stream ? ", past the cache" : "");
+           at, at + off[count > 1], rows.stores == TESELA__STORES_STREAM ? ", past the cache" : "");
   check_dst(kernel, what);
 }
 

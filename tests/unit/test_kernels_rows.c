@@ -66,7 +66,7 @@ static void reaches(tesela__kernel_kind kind, const rows_case *c, reach *dst, re
 static void draw_row(const tesela__kernel *kernel, rows_case *c) {
   tesela__rows *rows = &c->rows;
   int64_t width = c->width = kernel->width ? kernel->width : 1;
-  *rows = (tesela__rows){.k = 1, .stream = below(2)};
+  *rows = (tesela__rows){.k = 1, .stores = (tesela__stores)below(3)};
   int64_t sign = below(2) ? 1 : -1;
   switch (kernel->kind) {
   case TESELA__K_COPY:
@@ -187,7 +187,7 @@ static void try_rows(const tesela__kernel *kernel) {
   snprintf(what, sizeof what,
            "%" PRId64 " rows, n %" PRId64 ", k %" PRId64 ", dst pitch %" PRId64 ", src pitch %" PRId64
            ", stream %d, dst %" PRId64,
-           c.count, c.rows.n, c.rows.k, c.rows.dst_pitch, c.rows.src_pitch, c.rows.stream,
+           c.count, c.rows.n, c.rows.k, c.rows.dst_pitch, c.rows.src_pitch, c.rows.stores,
            c.dst_off[0] + c.dst_base * (bits_of_dst(kernel->kind) ? 8 : 1));
   check_dst(kernel, what);
 }

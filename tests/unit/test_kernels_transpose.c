@@ -93,7 +93,7 @@ static int tear_down(void **unused) {
 
 typedef struct block_case {
   int32_t width, rows, cols;
-  bool stream;
+  tesela__stores stores;
   int64_t dst_base, src_base; /* places in the arenas that offsets count from */
   int64_t dst_off[MOST_ROWS], src_off[MOST_ROWS];
 } block_case;
@@ -125,9 +125,9 @@ static void place_together(int64_t *place, int32_t n, int64_t bytes) {
   place[other] = kept;
 }
 
-static block_case draw_case(int32_t width, int32_t rows, int32_t cols, bool stream) {
-  block_case c = {.width = width, .rows = rows, .cols = cols, .stream = stream};
-  place_rows(c.dst_off, cols, (int64_t)rows * width, stream ? 64 : 1);
+static block_case draw_case(int32_t width, int32_t rows, int32_t cols, tesela__stores stores) {
+  block_case c = {.width = width, .rows = rows, .cols = cols, .stores = stores};
+  place_rows(c.dst_off, cols, (int64_t)rows * width, stores == TESELA__STORES_STREAM ? 64 : 1);
   place_rows(c.src_off, rows, (int64_t)cols * width, 1);
   c.dst_base = below((int64_t)arena);
   c.src_base = below((int64_t)arena);
@@ -152,8 +152,8 @@ static void run(tesela__transpose_fn *kernel, const block_case *c) {
   assert_true(dst_off && src_off);
   memcpy(dst_off, c->dst_off, dst_size);
   memcpy(src_off, c->src_off, src_size);
-  kernel(dst_arena + c->dst_base, dst_off, src_arena + c->src_base, src_off, c->rows, c->cols, c->stream);
-  if (c->stream) tesela__fence();
+  kernel(dst_arena + c->dst_base, dst_off, src_arena + c->src_base, src_off, c->rows, c->cols, c->stores);
+  if (c->stores == TESELA__STORES_STREAM) tesela__fence();
   free(dst_off);
   free(src_off);
 }
@@ -170,23 +170,23 @@ static int64_t wrong_byte(tesela__transpose_fn *kernel, const block_case *c) {
   return at;
 }
 
-static void check_case_with(const tesela__kernel *kernel, int32_t rows, int32_t cols, bool stream,
+static void check_case_with(const tesela__kernel *kernel, int32_t rows, int32_t cols, tesela__stores stores,
                             bool together) {
   const uint64_t state = random_state;
-  block_case c = draw_case(kernel->width, rows, cols, stream);
+  block_case c = draw_case(kernel->width, rows, cols, stores);
   if (together) {
     place_together(c.dst_off, cols, (int64_t)rows * c.width);
     for (int32_t j = 0; j < cols; j++) c.dst_off[j] -= c.dst_base;
   }
   const int64_t at = wrong_byte((tesela__transpose_fn *)kernel->fn, &c);
   if (at >= 0)
-    fail_msg("%s, %" PRId32 " rows, %" PRId32 " cols, stream %d, seed %" PRIu64 " (state %" PRIu64
+    fail_msg("%s, %" PRId32 " rows, %" PRId32 " cols, stores %d, seed %" PRIu64 " (state %" PRIu64
              "): byte %" PRId64 " of dst is 0x%02x, not 0x%02x (was 0x%02x)",
-             kernel->name, rows, cols, stream, seed, state, at, dst_arena[at], want[at], before[at]);
+             kernel->name, rows, cols, stores, seed, state, at, dst_arena[at], want[at], before[at]);
 }
 
-static void check_case(const tesela__kernel *kernel, int32_t rows, int32_t cols, bool stream) {
-  check_case_with(kernel, rows, cols, stream, false);
+static void check_case(const tesela__kernel *kernel, int32_t rows, int32_t cols, tesela__stores stores) {
+  check_case_with(kernel, rows, cols, stores, false);
 }
 
 /* ---- tests ------------------------------------------------------------------------------------------------- */
@@ -203,11 +203,13 @@ static void kernels_follow_the_definition(void **unused) {
     random_state = seed;
     for (int32_t rows = 1; rows <= block; rows++)
       for (int32_t cols = 1; cols <= block; cols++)
-        for (int trial = 0; trial < (block <= 16 ? 8 : 1); trial++) check_case(kernel, rows, cols, false);
+        for (int trial = 0; trial < (block <= 16 ? 8 : 1); trial++)
+          check_case(kernel, rows, cols, TESELA__STORES_CACHED);
     for (int32_t rows = 1; rows <= block; rows++)
-      for (int trial = 0; trial < 16; trial++) check_case_with(kernel, rows, block, false, true);
+      for (int trial = 0; trial < 16; trial++)
+        check_case_with(kernel, rows, block, TESELA__STORES_CACHED, true);
     for (int32_t cols = 1; cols <= block && block * kernel->width % 64 == 0; cols++)
-      for (int trial = 0; trial < 4; trial++) check_case(kernel, block, cols, true);
+      for (int trial = 0; trial < 4; trial++) check_case(kernel, block, cols, TESELA__STORES_STREAM);
     printf("%s: %" PRId32 " x %" PRId32 "\n", kernel->name, block, block);
   }
 }
@@ -224,11 +226,12 @@ static void tiles_follow_the_definition(void **unused) {
     const int32_t width = kernel->width, most = MOST_ROWS / width;
     int tried = 0;
     for (int trial = 0; trial < TRIALS; trial++) {
-      const bool stream = trial % 2 && kernel->block * width % 64 == 0;
+      tesela__stores stores = (tesela__stores)(trial % 3);
+      if (kernel->block * width % 64) stores = TESELA__STORES_AHEAD;
       const int32_t rows = (int32_t)(1 + below(most)), cols = (int32_t)(1 + below(most));
       const int64_t dst_row = rows * width + 64 + MOST_GAP, src_row = cols * width + MOST_GAP;
       if (dst_row * cols > (int64_t)arena || src_row * rows > (int64_t)arena) continue;
-      check_case(kernel, rows, cols, stream);
+      check_case(kernel, rows, cols, stores);
       tried += rows > kernel->block || cols > kernel->block;
     }
     assert_true(tried > TRIALS / 10);
@@ -247,10 +250,10 @@ static void every_width_has_a_kernel_for_every_cpu(void **unused) {
 
 #define ARGUMENTS                                                                               \
   unsigned char *dst, const int64_t *dst_off, const unsigned char *src, const int64_t *src_off, \
-      int32_t rows, int32_t cols, bool stream
+      int32_t rows, int32_t cols, tesela__stores stores
 
 static void right(ARGUMENTS) {
-  (void)stream;
+  (void)stores;
   for (int32_t j = 0; j < cols; j++)
     for (int32_t i = 0; i < rows; i++) memcpy(dst + dst_off[j] + i * 4, src + src_off[i] + j * 4, 4);
 }
@@ -259,30 +262,30 @@ static void leaves_the_last_element(ARGUMENTS) {
   const int64_t last = dst_off[cols - 1] + (rows - 1) * 4;
   unsigned char kept[4];
   memcpy(kept, dst + last, 4);
-  right(dst, dst_off, src, src_off, rows, cols, stream);
+  right(dst, dst_off, src, src_off, rows, cols, stores);
   memcpy(dst + last, kept, 4);
 }
 
 static void writes_a_byte_behind_a_row(ARGUMENTS) {
-  right(dst, dst_off, src, src_off, rows, cols, stream);
+  right(dst, dst_off, src, src_off, rows, cols, stores);
   dst[dst_off[0] + rows * 4] ^= 1;
 }
 
 static void reads_a_byte_behind_each_row(ARGUMENTS) {
   volatile unsigned char sum = 0;
   for (int32_t i = 0; i < rows; i++) sum = (unsigned char)(sum + src[src_off[i] + cols * 4]);
-  right(dst, dst_off, src, src_off, rows, cols, stream);
+  right(dst, dst_off, src, src_off, rows, cols, stores);
 }
 
 static void reads_a_byte_before_each_row(ARGUMENTS) {
   volatile unsigned char sum = 0;
   for (int32_t i = 0; i < rows; i++) sum = (unsigned char)(sum + src[src_off[i] - 1]);
-  right(dst, dst_off, src, src_off, rows, cols, stream);
+  right(dst, dst_off, src, src_off, rows, cols, stores);
 }
 
 static void writes_src(ARGUMENTS) {
   *(unsigned char *)(uintptr_t)(src + src_off[0]) ^= 1;
-  right(dst, dst_off, src, src_off, rows, cols, stream);
+  right(dst, dst_off, src, src_off, rows, cols, stores);
 }
 
 static void exit_quietly(int number) {
