@@ -132,11 +132,10 @@ static inline bool tesela__crosses_lines(const unsigned char *dst, const int64_t
   return bits % 64 != 0;
 }
 
-/* Fetch the line that each dst row of the block ends in: a store to two lines waits for the second one. Emerald Rapids, in L2: `f64 [201,301]`
- * from 31 to 55 GB/s, `f32 [361,477]` from 21 to 36, both ways; where rows begin with lines it gains nothing. */
-TESELA__INLINE void tesela__prefetch_next_block(const tesela__transpose_block *b, int32_t width) {
-  for (int32_t j = 0; j < b->cols; j++)
-    __builtin_prefetch(b->dst + b->dst_off[j] + (int64_t)b->rows * width, 1, 3);
+/* Fetch the line that each dst row of the block ends in: a store to two lines waits for both. Emerald Rapids, in L2, GB/s of both sides: `f64 [201,301]`
+ * from 31 to 55, `f32 [361,477]` from 21 to 36; where rows begin with lines it gains nothing. Apart, as blocks need all registers. */
+TESELA__INLINE void tesela__fetch_ends(const unsigned char *end, const int64_t *off, int32_t n) {
+  for (int32_t j = 0; j < n; j++) __builtin_prefetch(end + off[j], 1, 3);
 }
 
 /* Define the kernel `symbol`, which runs `body(width, &block)` for each block. */
@@ -175,7 +174,7 @@ TESELA__INLINE void tesela__prefetch_next_block(const tesela__transpose_block *b
                                                .cols = n_cols,                                              \
                                                .stream =                                                    \
                                                    n_rows == BLOCK && stores == TESELA__STORES_STREAM};     \
-        if (ahead) tesela__prefetch_next_block(&block, width);                                              \
+        if (ahead) tesela__fetch_ends(dst + (int64_t)(b + n_rows) * (width), dst_off + a, n_cols);          \
         body(width, &block);                                                                                \
       }                                                                                                     \
     }                                                                                                       \

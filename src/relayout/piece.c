@@ -170,12 +170,14 @@ static void set_carry(tesela__builder *b, int64_t row) {
   }
 }
 
-/* Are lines of dst fetched before they are stored to? Not in the first cache, and short rows of a transpose are near the ones before them. */
+/* Are lines of dst fetched before they are stored to? Not in the first cache, and short rows are near the ones before them. */
 static bool fetches_dst(const tesela__builder *b) {
-  enum { L1 = 32 << 10, ROW = 4 * TESELA__LINE };
+  enum { L1 = 32 << 10, ROW = 2 * TESELA__LINE, BLOCKS = 4 * TESELA__LINE };
   const tesela_plan *plan = b->job->plan;
+  const tesela__piece *piece = b->piece;
   if (b->job->random) return tesela__random(b->job->random) % 2;
-  if (b->piece->transpose_fn && b->b.entries * b->job->wd < ROW) return false;
+  if (piece->solver == TESELA_SOLVER_ROWS && piece->entry_dst < ROW) return false;
+  if (piece->transpose_fn && b->b.entries * b->job->wd < BLOCKS) return false;
   return plan->info.src_bytes > L1 - tesela__min(L1, plan->info.dst_bytes);
 }
 
