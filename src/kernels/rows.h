@@ -71,6 +71,13 @@ TESELA__INLINE void tesela__fetch_dst(const unsigned char *dst, int64_t n) {
   __builtin_prefetch(dst + n - 1, 1, 3);
 }
 
+/* AHEAD: fetch the start of the row of dst after row i. */
+TESELA__INLINE void tesela__fetch_next(const tesela__rows *rows, const unsigned char *dst,
+                                       const int64_t *dst_off, int64_t i, int64_t count) {
+  if (rows->stores == TESELA__STORES_AHEAD && i + 1 < count)
+    tesela__fetch_dst(dst + dst_off[i + 1], tesela__min(rows->n, TESELA__DST_AHEAD));
+}
+
 /* Bytes of a stream, whole elements and less than 64, before `dst` reaches a cache line if it advances by `step` per
  * byte; -1 if it never does. */
 static inline int64_t tesela__peel(const unsigned char *dst, int64_t width, int64_t step) {

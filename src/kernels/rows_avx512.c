@@ -85,20 +85,13 @@ static inline bool all_at_lines_avx512(const unsigned char *dst, const int64_t *
   return bits % 64 == 0;
 }
 
-/* Fetch the start of the row of dst after row i. */
-TESELA__INLINE void fetch_next_avx512(const tesela__rows *rows, const unsigned char *dst,
-                                      const int64_t *dst_off, int64_t i, int64_t count) {
-  if (rows->stores == TESELA__STORES_AHEAD && i + 1 < count)
-    tesela__fetch_dst(dst + dst_off[i + 1], tesela__min(rows->n, TESELA__DST_AHEAD));
-}
-
 /* Rows of 64 to 256 bytes: the first vectors and the last ones, which may overlap. */
 AVX512 static inline void copy_short_rows_avx512(const tesela__rows *rows, unsigned char *dst,
                                                  const int64_t *dst_off, const unsigned char *src,
                                                  const int64_t *src_off, int64_t count) {
   const int64_t n = rows->n;
   for (int64_t i = 0; i < count; i++) {
-    fetch_next_avx512(rows, dst, dst_off, i, count);
+    tesela__fetch_next(rows, dst, dst_off, i, count);
     unsigned char *to = dst + dst_off[i];
     const unsigned char *from = src + src_off[i];
     const __m512i first = _mm512_loadu_si512(from), last = _mm512_loadu_si512(from + n - 64);
@@ -130,7 +123,7 @@ AVX512 void tesela__k_copy_avx512(const tesela__rows *rows, unsigned char *dst, 
     copy_short_rows_avx512(rows, dst, dst_off, src, src_off, count);
   } else {
     for (int64_t i = 0; i < count; i++) {
-      fetch_next_avx512(rows, dst, dst_off, i, count);
+      tesela__fetch_next(rows, dst, dst_off, i, count);
       copy_row_avx512(dst + dst_off[i], src + src_off[i], n, rows->stores == TESELA__STORES_AHEAD);
     }
   }

@@ -150,15 +150,18 @@ AVX2 TESELA__INLINE void put_avx2(unsigned char *dst, __m256i v, bool stream) {
     _mm256_storeu_si256((void *)dst, v);
 }
 
-/* Interleave 32 bytes of each stream from byte `at` on; `pitch` is that of the streams. */
+/* Interleave 32 bytes of each stream from byte `at` on; `pitch` is that of the streams. `ahead`: the next lines of dst are fetched. */
 AVX2 TESELA__INLINE void weave_step_avx2(unsigned char *dst, const unsigned char *src, int64_t pitch,
-                                         int64_t at, bool stream, int width, int k) {
+                                         int64_t at, bool stream, bool ahead, int width, int k) {
   __m256i v[8];
   TESELA__UNROLL_GCC
   for (int s = 0; s < k; s++) v[s] = _mm256_loadu_si256((const void *)(src + s * pitch + at));
   weave_avx2(v, width, k);
   TESELA__UNROLL_GCC
-  for (int i = 0; i < k; i++) put_avx2(dst + k * at + 32 * i, v[i], stream);
+  for (int i = 0; i < k; i++) {
+    if (ahead && i % 2 == 0) __builtin_prefetch(dst + k * (at + 32) + 32 * i, 1, 3);
+    put_avx2(dst + k * at + 32 * i, v[i], stream);
+  }
 }
 
 /* Read 32 bytes for each stream from byte `at` of it on, and take the streams apart. */
@@ -169,35 +172,59 @@ AVX2 TESELA__INLINE void get_unwoven_avx2(__m256i *v, const unsigned char *src, 
   unweave_avx2(v, width, k);
 }
 
+AVX2 TESELA__INLINE void unweave_half_avx2(unsigned char *dst, const unsigned char *src, int64_t pitch,
+                                           int64_t at, int width, int k) {
+  __m256i v[8];
+  get_unwoven_avx2(v, src, at, width, k);
+  TESELA__UNROLL_GCC
+  for (int s = 0; s < k; s++) put_avx2(dst + s * pitch + at, v[s], false);
+}
+
+/* 64 bytes of each stream, stored together. */
 AVX2 TESELA__INLINE void unweave_step_avx2(unsigned char *dst, const unsigned char *src, int64_t pitch,
-                                           int64_t at, bool stream, int width, int k) {
+                                           int64_t at, bool stream, bool ahead, int width, int k) {
   __m256i v[8], next[8];
   get_unwoven_avx2(v, src, at, width, k);
+  get_unwoven_avx2(next, src, at + 32, width, k);
   if (stream) {
-    get_unwoven_avx2(next, src, at + 32, width, k);
     TESELA__UNROLL_GCC
     for (int i = 0; i < k; i++)
       _mm_prefetch((const char *)src + k * at + 64 * i + TESELA__STREAM_AHEAD, _MM_HINT_T0);
   }
   TESELA__UNROLL_GCC
   for (int s = 0; s < k; s++) {
+    if (ahead) __builtin_prefetch(dst + s * pitch + at + 64, 1, 3);
     put_avx2(dst + s * pitch + at, v[s], stream);
-    if (stream) put_avx2(dst + s * pitch + at + 32, next[s], stream);
+    put_avx2(dst + s * pitch + at + 32, next[s], stream);
   }
 }
 
 /* All whole steps within bytes `from` to `to` of a stream. */
-#define STEPS(name, step, streamed, width, k)                                                       \
-  AVX2 static void name(unsigned char *dst, const unsigned char *src, int64_t pitch, int64_t from,  \
-                        int64_t to, bool stream) {                                                  \
-    if (stream)                                                                                     \
-      for (int64_t at = from; at < to; at += (streamed)) step(dst, src, pitch, at, true, width, k); \
-    else                                                                                            \
-      for (int64_t at = from; at + 32 <= to; at += 32) step(dst, src, pitch, at, false, width, k);  \
+#define WEAVE_STEPS(name, width, k)                                                                \
+  AVX2 static void name(unsigned char *dst, const unsigned char *src, int64_t pitch, int64_t from, \
+                        int64_t to, tesela__stores stores) {                                       \
+    if (stores == TESELA__STORES_STREAM)                                                           \
+      for (int64_t at = from; at < to; at += 32)                                                   \
+        weave_step_avx2(dst, src, pitch, at, true, false, width, k);                               \
+    else if (stores == TESELA__STORES_AHEAD)                                                       \
+      for (int64_t at = from; at + 32 <= to; at += 32)                                             \
+        weave_step_avx2(dst, src, pitch, at, false, true, width, k);                               \
+    else                                                                                           \
+      for (int64_t at = from; at + 32 <= to; at += 32)                                             \
+        weave_step_avx2(dst, src, pitch, at, false, false, width, k);                              \
+  }
+#define UNWEAVE_STEPS(name, width, k)                                                                        \
+  AVX2 static void name(unsigned char *dst, const unsigned char *src, int64_t pitch, int64_t at, int64_t to, \
+                        tesela__stores stores) {                                                             \
+    if (stores == TESELA__STORES_STREAM)                                                                     \
+      for (; at < to; at += 64) unweave_step_avx2(dst, src, pitch, at, true, false, width, k);               \
+    else if (stores == TESELA__STORES_AHEAD)                                                                 \
+      for (; at + 64 <= to; at += 64) unweave_step_avx2(dst, src, pitch, at, false, true, width, k);         \
+    for (; at + 32 <= to; at += 32) unweave_half_avx2(dst, src, pitch, at, width, k);                        \
   }
 
 typedef void steps_avx2(unsigned char *dst, const unsigned char *src, int64_t pitch, int64_t from, int64_t to,
-                        bool stream);
+                        tesela__stores stores);
 
 /* Bytes `from` to `to` of each stream, up to 64, of a row of 32 and more, by way of a buffer: whole lines past the cache. Stores to lines that
  * have just gone past it would wait for them. */
@@ -205,8 +232,8 @@ AVX2 static void put_woven_part_avx2(steps_avx2 *weave, unsigned char *dst, cons
                                      int64_t pitch, int64_t from, int64_t to, int64_t bytes, int k) {
   unsigned char woven[8 * 64];
   const int64_t first = tesela__min(from, bytes - 32), n = tesela__max(to, first + 32) - first;
-  weave(woven, src + first, pitch, 0, n, false);
-  if (n % 32) weave(woven, src + first, pitch, n - 32, n, false);
+  weave(woven, src + first, pitch, 0, n, TESELA__STORES_CACHED);
+  if (n % 32) weave(woven, src + first, pitch, n - 32, n, TESELA__STORES_CACHED);
   const unsigned char *at = woven + k * (from - first), *end = at + k * (to - from);
   for (dst += k * from; at < end;) {
     const int64_t step = tesela__min(end - at, 64 - ((int64_t)(uintptr_t)dst & 63));
@@ -223,22 +250,23 @@ AVX2 static void woven_row_avx2(steps_avx2 *weave, unsigned char *dst, const uns
                                 int64_t pitch, int64_t bytes, int64_t head, int k) {
   const int64_t at = head + (bytes - head) / 64 * 64;
   if (head) put_woven_part_avx2(weave, dst, src, pitch, 0, head, bytes, k);
-  weave(dst, src, pitch, head, at, true);
+  weave(dst, src, pitch, head, at, TESELA__STORES_STREAM);
   if (at < bytes) put_woven_part_avx2(weave, dst, src, pitch, at, bytes, bytes, k);
 }
 
-/* A row of `bytes` >= 32 per stream; whole lines begin after `head` bytes, never if `head` is negative. */
+/* A row of `bytes` >= 32 per stream, through the cache or past it; then whole lines begin after `head` bytes, never if `head` is negative. */
 static inline void row_avx2(steps_avx2 *steps, unsigned char *dst, const unsigned char *src, int64_t pitch,
-                            int64_t bytes, int64_t head) {
+                            int64_t bytes, int64_t head, tesela__stores stores) {
   int64_t at = 0;
   if (head >= 0 && head + 64 <= bytes) {
-    if (head) steps(dst, src, pitch, 0, 32, false);
-    if (head > 32) steps(dst, src, pitch, head - 32, head, false);
+    if (head) steps(dst, src, pitch, 0, 32, TESELA__STORES_CACHED);
+    if (head > 32) steps(dst, src, pitch, head - 32, head, TESELA__STORES_CACHED);
     at = head + (bytes - head) / 64 * 64;
-    steps(dst, src, pitch, head, at, true);
+    steps(dst, src, pitch, head, at, TESELA__STORES_STREAM);
   }
-  steps(dst, src, pitch, at, bytes, false);
-  if ((bytes - at) % 32) steps(dst, src, pitch, bytes - 32, bytes, false);
+  steps(dst, src, pitch, at, bytes,
+        stores == TESELA__STORES_AHEAD ? TESELA__STORES_AHEAD : TESELA__STORES_CACHED);
+  if ((bytes - at) % 32) steps(dst, src, pitch, bytes - 32, bytes, TESELA__STORES_CACHED);
 }
 
 /* Bytes of each stream that are taken apart at a time where streams begin within lines, and of a row that long. */
@@ -253,7 +281,7 @@ AVX2 static void unweave_apart_avx2(steps_avx2 *unweave, unsigned char *dst, con
   unsigned char *const first = buffer + 64 + ((uintptr_t)dst & 63);
   for (int64_t at = 0, n; at < bytes; at += n) {
     n = tesela__min(APART_BYTES, bytes - at);
-    unweave(first, src + k * at, apart, 0, n, false);
+    unweave(first, src + k * at, apart, 0, n, TESELA__STORES_CACHED);
     for (int s = 0; s < k; s++) {
       unsigned char *from = first + s * apart, *to = dst + s * pitch + at;
       const int64_t phase = (int64_t)((uintptr_t)from & 63);
@@ -277,8 +305,8 @@ static inline void unwoven_row_avx2(steps_avx2 *unweave, unsigned char *dst, con
                                     int64_t pitch, int64_t bytes, int k) {
   const int64_t at = bytes / 64 * 64;
   unweave_apart_avx2(unweave, dst, src, pitch, at, k);
-  unweave(dst, src, pitch, at, bytes, false);
-  if (bytes % 32) unweave(dst, src, pitch, bytes - 32, bytes, false);
+  unweave(dst, src, pitch, at, bytes, TESELA__STORES_CACHED);
+  if (bytes % 32) unweave(dst, src, pitch, bytes - 32, bytes, TESELA__STORES_CACHED);
 }
 
 #define KERNEL(name, row, c_kernel, width)                                                                  \
@@ -292,29 +320,31 @@ static inline void unwoven_row_avx2(steps_avx2 *unweave, unsigned char *dst, con
     for (int64_t i = 0; i < count; i++) row(rows, dst + dst_off[i], src + src_off[i], bytes);               \
   }
 
-#define KERNELS(width, k)                                                                         \
-  STEPS(weave##width##_x##k##_avx2, weave_step_avx2, 32, width, k)                                \
-  STEPS(unweave##width##_x##k##_avx2, unweave_step_avx2, 64, width, k)                            \
-  static inline void woven##width##_x##k##_avx2(const tesela__rows *rows, unsigned char *dst,     \
-                                                const unsigned char *src, int64_t bytes) {        \
-    const int64_t head = tesela__past_cache(rows) ? tesela__peel(dst, width, k) : -1;             \
-    if (head >= 0 && head <= bytes)                                                               \
-      woven_row_avx2(weave##width##_x##k##_avx2, dst, src, rows->src_pitch, bytes, head, k);      \
-    else                                                                                          \
-      row_avx2(weave##width##_x##k##_avx2, dst, src, rows->src_pitch, bytes, -1);                 \
-  }                                                                                               \
-  static inline void unwoven##width##_x##k##_avx2(const tesela__rows *rows, unsigned char *dst,   \
-                                                  const unsigned char *src, int64_t bytes) {      \
-    const int64_t head =                                                                          \
-        tesela__past_cache(rows) && rows->dst_pitch % 64 == 0 ? tesela__peel(dst, width, 1) : -1; \
-    if (tesela__past_cache(rows) && head < 0 && bytes >= APART_LEAST)                             \
-      unwoven_row_avx2(unweave##width##_x##k##_avx2, dst, src, rows->dst_pitch, bytes, k);        \
-    else                                                                                          \
-      row_avx2(unweave##width##_x##k##_avx2, dst, src, rows->dst_pitch, bytes, head);             \
-  }                                                                                               \
-  KERNEL(tesela__k_interleave##width##_x##k##_avx2, woven##width##_x##k##_avx2,                   \
-         tesela__k_interleave##width##_c, width)                                                  \
-  KERNEL(tesela__k_deinterleave##width##_x##k##_avx2, unwoven##width##_x##k##_avx2,               \
+#define KERNELS(width, k)                                                                           \
+  WEAVE_STEPS(weave##width##_x##k##_avx2, width, k)                                                 \
+  UNWEAVE_STEPS(unweave##width##_x##k##_avx2, width, k)                                             \
+  static inline void woven##width##_x##k##_avx2(const tesela__rows *rows, unsigned char *dst,       \
+                                                const unsigned char *src, int64_t bytes) {          \
+    const int64_t head = tesela__past_cache(rows) ? tesela__peel(dst, width, k) : -1;               \
+    const bool ahead = rows->stores == TESELA__STORES_AHEAD && (uintptr_t)dst % 64 != 0;            \
+    if (head >= 0 && head <= bytes)                                                                 \
+      woven_row_avx2(weave##width##_x##k##_avx2, dst, src, rows->src_pitch, bytes, head, k);        \
+    else                                                                                            \
+      row_avx2(weave##width##_x##k##_avx2, dst, src, rows->src_pitch, bytes, -1,                    \
+               ahead ? TESELA__STORES_AHEAD : TESELA__STORES_CACHED);                               \
+  }                                                                                                 \
+  static inline void unwoven##width##_x##k##_avx2(const tesela__rows *rows, unsigned char *dst,     \
+                                                  const unsigned char *src, int64_t bytes) {        \
+    const bool past = tesela__past_cache(rows);                                                     \
+    const int64_t head = past && rows->dst_pitch % 64 == 0 ? tesela__peel(dst, width, 1) : -1;      \
+    if (past && head < 0 && bytes >= APART_LEAST)                                                   \
+      unwoven_row_avx2(unweave##width##_x##k##_avx2, dst, src, rows->dst_pitch, bytes, k);          \
+    else                                                                                            \
+      row_avx2(unweave##width##_x##k##_avx2, dst, src, rows->dst_pitch, bytes, head, rows->stores); \
+  }                                                                                                 \
+  KERNEL(tesela__k_interleave##width##_x##k##_avx2, woven##width##_x##k##_avx2,                     \
+         tesela__k_interleave##width##_c, width)                                                    \
+  KERNEL(tesela__k_deinterleave##width##_x##k##_avx2, unwoven##width##_x##k##_avx2,                 \
          tesela__k_deinterleave##width##_c, width)
 #define WIDTHS(k) KERNELS(1, k) KERNELS(2, k) KERNELS(4, k) KERNELS(8, k) KERNELS(16, k)
 WIDTHS(2)
@@ -325,7 +355,8 @@ WIDTHS(8)
 #undef WIDTHS
 #undef KERNELS
 #undef KERNEL
-#undef STEPS
+#undef UNWEAVE_STEPS
+#undef WEAVE_STEPS
 #undef NINE
 #undef UNWEAVE3
 #undef WEAVE3
