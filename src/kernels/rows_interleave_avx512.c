@@ -212,7 +212,11 @@ VBMI TESELA__INLINE void weave_row_avx512(const weaver_avx512 *weaver, const tes
     at = weave_vectors_avx512(weaver, dst, src, pitch, at, bytes, k, false, true);
   else
     at = weave_vectors_avx512(weaver, dst, src, pitch, at, bytes, k, stream, false);
-  if (at < bytes) weave_part_avx512(weaver, dst + k * at, src + at, pitch, bytes - at, k, stream);
+  if (at < bytes && bytes >= 64 &&
+      !stream) /* whole vectors that overlap those before them are faster than parts */
+    weave_vectors_avx512(weaver, dst, src, pitch, bytes - 64, bytes, k, false, false);
+  else if (at < bytes)
+    weave_part_avx512(weaver, dst + k * at, src + at, pitch, bytes - at, k, stream);
 }
 
 /* Take whole vectors apart to streams that begin within lines: each line of dst is of two vectors, the one before and this one. The parts of
@@ -254,6 +258,17 @@ VBMI TESELA__INLINE void unweave_shifted_avx512(const weaver_avx512 *weaver, uns
 /* Streams that lines do not begin at together are shifted, if they have so many bytes. */
 enum { SHIFTED_LEAST = 256 };
 
+/* 64 bytes of each stream from byte `at` on. */
+VBMI TESELA__INLINE void unweave_step_avx512(const weaver_avx512 *weaver, unsigned char *dst, int64_t pitch,
+                                             const unsigned char *src, int64_t at, int k, bool stream) {
+  __m512i v[8];
+  TESELA__UNROLL_GCC
+  for (int i = 0; i < k; i++) v[i] = _mm512_loadu_si512(src + k * at + 64 * i);
+  unweave_avx512(weaver, v, k);
+  TESELA__UNROLL_GCC
+  for (int s = 0; s < k; s++) put_avx512(dst + s * pitch + at, v[s], stream);
+}
+
 /* Some vectors of each stream from byte `at` on, which are stored together; returns the byte after them. In turn with those of the other
  * streams each store to two lines would wait for both. `ahead`: lines of dst are fetched. */
 VBMI TESELA__INLINE int64_t unweave_vectors_avx512(const weaver_avx512 *weaver, unsigned char *dst,
@@ -281,28 +296,25 @@ VBMI TESELA__INLINE int64_t unweave_vectors_avx512(const weaver_avx512 *weaver, 
 VBMI TESELA__INLINE void unweave_row_avx512(const weaver_avx512 *weaver, const tesela__rows *rows,
                                             unsigned char *dst, const unsigned char *src, int64_t width,
                                             int k) {
-  int64_t bytes = rows->n * width, pitch = rows->dst_pitch;
-  int64_t at = tesela__past_cache(rows) && pitch % 64 == 0 ? tesela__peel(dst, width, 1) : -1;
+  const int64_t bytes = rows->n * width, pitch = rows->dst_pitch;
+  const bool past = tesela__past_cache(rows);
+  int64_t at = past && pitch % 64 == 0 ? tesela__peel(dst, width, 1) : -1;
   bool stream = at >= 0 && at <= bytes;
   if (!stream) at = 0;
   if (at) unweave_part_avx512(weaver, dst, pitch, src, at, k);
-  if (tesela__past_cache(rows) && !stream && bytes >= SHIFTED_LEAST) {
+  if (past && !stream && bytes >= SHIFTED_LEAST) {
     at = bytes / 64 * 64;
     unweave_shifted_avx512(weaver, dst, pitch, src, at, k);
   } else if (rows->stores == TESELA__STORES_AHEAD) {
     at = unweave_vectors_avx512(weaver, dst, pitch, src, at, bytes, k, true);
-  } else if (!stream) {
+  } else if (!past) {
     at = unweave_vectors_avx512(weaver, dst, pitch, src, at, bytes, k, false);
   }
-  for (; at + 64 <= bytes; at += 64) {
-    __m512i v[8];
-    TESELA__UNROLL_GCC
-    for (int i = 0; i < k; i++) v[i] = _mm512_loadu_si512(src + k * at + 64 * i);
-    unweave_avx512(weaver, v, k);
-    TESELA__UNROLL_GCC
-    for (int s = 0; s < k; s++) put_avx512(dst + s * pitch + at, v[s], stream);
-  }
-  if (at < bytes) unweave_part_avx512(weaver, dst + at, pitch, src + k * at, bytes - at, k);
+  for (; at + 64 <= bytes; at += 64) unweave_step_avx512(weaver, dst, pitch, src, at, k, stream);
+  if (at < bytes && !past && bytes >= 64)
+    unweave_step_avx512(weaver, dst, pitch, src, bytes - 64, k, false);
+  else if (at < bytes)
+    unweave_part_avx512(weaver, dst + at, pitch, src + k * at, bytes - at, k);
 }
 
 /* ---- kernels: one body for each k, shared by the widths ------------------------------------------------------ */
