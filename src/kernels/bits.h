@@ -145,7 +145,7 @@ TESELA__INLINE void tesela__shift_few(unsigned char *dst, const unsigned char *s
       }                                                                                                     \
       unsigned char *out = dst + (to >> 3);                                                                 \
       const unsigned char *in = src + (from >> 3);                                                          \
-      if (tesela__past_cache(rows))                                                                                     \
+      if (tesela__past_cache(rows))                                                                         \
         stream_bytes_##isa(out, in, from & 7, n >> 3);                                                      \
       else                                                                                                  \
         move_bytes_##isa(out, in, from & 7, n >> 3);                                                        \

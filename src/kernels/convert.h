@@ -89,9 +89,10 @@ void tesela__convert_short_rows(tesela__convert_fn *convert, int64_t src_bytes, 
                      const unsigned char *src, const int64_t *src_off, int64_t count) {                    \
     enum { OUT = (N) * (dst_bits) / 8 };                                                                   \
     const int64_t n = rows->n;                                                                             \
-    const bool past = tesela__past_cache(rows) && OUT >= 16 && n % (N) == 0;                                           \
+    const bool past = tesela__past_cache(rows) && OUT >= 16 && n % (N) == 0;                               \
     const bool lines = /* src of part of a byte has no address */                                          \
-        tesela__past_cache(rows) && OUT < 16 && (src_bits) >= 8 && (dst_bits) <= 8 && n * (dst_bits) >= 64 * 8;        \
+        tesela__past_cache(rows) && OUT < 16 && (src_bits) >= 8 && (dst_bits) <= 8 &&                      \
+        n * (dst_bits) >= 64 * 8;                                                                          \
     if (n < (N) && (dst_bits) >= 8 && (src_bits) >= 8 && count > 1)                                        \
       tesela__convert_short_rows(symbol, (src_bits) / 8, (dst_bits) / 8, rows, dst, dst_off, src, src_off, \
                                  count);                                                                   \

@@ -111,7 +111,7 @@ AVX2 TESELA__INLINE void permute_line_avx2(const tesela__permute *permute, const
                                        const unsigned char *src, const int64_t *src_off, int n) {            \
     const tesela__permute permute = rows->permute;                                                           \
     for (int32_t i = 0; i < permute.n_lines; i++)                                                            \
-      permute_line(&permute, permute.line + i, dst, dst_off, src, src_off, n, tesela__past_cache(rows));                 \
+      permute_line(&permute, permute.line + i, dst, dst_off, src, src_off, n, tesela__past_cache(rows));     \
   }                                                                                                          \
   AVX2 void symbol(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,                     \
                    const unsigned char *src, const int64_t *src_off, int64_t count) {                        \

@@ -172,6 +172,7 @@ AVX2 TESELA__INLINE void get_unwoven_avx2(__m256i *v, const unsigned char *src, 
   unweave_avx2(v, width, k);
 }
 
+/* 32 bytes of each stream. */
 AVX2 TESELA__INLINE void unweave_half_avx2(unsigned char *dst, const unsigned char *src, int64_t pitch,
                                            int64_t at, int width, int k) {
   __m256i v[8];
@@ -254,7 +255,8 @@ AVX2 static void woven_row_avx2(steps_avx2 *weave, unsigned char *dst, const uns
   if (at < bytes) put_woven_part_avx2(weave, dst, src, pitch, at, bytes, bytes, k);
 }
 
-/* A row of `bytes` >= 32 per stream, through the cache or past it; then whole lines begin after `head` bytes, never if `head` is negative. */
+/* A row of `bytes` >= 32 per stream; whole lines, which go past the cache, begin after `head` bytes, never if `head` is negative. `stores`: of the
+ * others. */
 static inline void row_avx2(steps_avx2 *steps, unsigned char *dst, const unsigned char *src, int64_t pitch,
                             int64_t bytes, int64_t head, tesela__stores stores) {
   int64_t at = 0;
@@ -264,8 +266,7 @@ static inline void row_avx2(steps_avx2 *steps, unsigned char *dst, const unsigne
     at = head + (bytes - head) / 64 * 64;
     steps(dst, src, pitch, head, at, TESELA__STORES_STREAM);
   }
-  steps(dst, src, pitch, at, bytes,
-        stores == TESELA__STORES_AHEAD ? TESELA__STORES_AHEAD : TESELA__STORES_CACHED);
+  steps(dst, src, pitch, at, bytes, stores);
   if ((bytes - at) % 32) steps(dst, src, pitch, bytes - 32, bytes, TESELA__STORES_CACHED);
 }
 
@@ -320,31 +321,32 @@ static inline void unwoven_row_avx2(steps_avx2 *unweave, unsigned char *dst, con
     for (int64_t i = 0; i < count; i++) row(rows, dst + dst_off[i], src + src_off[i], bytes);               \
   }
 
-#define KERNELS(width, k)                                                                           \
-  WEAVE_STEPS(weave##width##_x##k##_avx2, width, k)                                                 \
-  UNWEAVE_STEPS(unweave##width##_x##k##_avx2, width, k)                                             \
-  static inline void woven##width##_x##k##_avx2(const tesela__rows *rows, unsigned char *dst,       \
-                                                const unsigned char *src, int64_t bytes) {          \
-    const int64_t head = tesela__past_cache(rows) ? tesela__peel(dst, width, k) : -1;               \
-    const bool ahead = rows->stores == TESELA__STORES_AHEAD && (uintptr_t)dst % 64 != 0;            \
-    if (head >= 0 && head <= bytes)                                                                 \
-      woven_row_avx2(weave##width##_x##k##_avx2, dst, src, rows->src_pitch, bytes, head, k);        \
-    else                                                                                            \
-      row_avx2(weave##width##_x##k##_avx2, dst, src, rows->src_pitch, bytes, -1,                    \
-               ahead ? TESELA__STORES_AHEAD : TESELA__STORES_CACHED);                               \
-  }                                                                                                 \
-  static inline void unwoven##width##_x##k##_avx2(const tesela__rows *rows, unsigned char *dst,     \
-                                                  const unsigned char *src, int64_t bytes) {        \
-    const bool past = tesela__past_cache(rows);                                                     \
-    const int64_t head = past && rows->dst_pitch % 64 == 0 ? tesela__peel(dst, width, 1) : -1;      \
-    if (past && head < 0 && bytes >= APART_LEAST)                                                   \
-      unwoven_row_avx2(unweave##width##_x##k##_avx2, dst, src, rows->dst_pitch, bytes, k);          \
-    else                                                                                            \
-      row_avx2(unweave##width##_x##k##_avx2, dst, src, rows->dst_pitch, bytes, head, rows->stores); \
-  }                                                                                                 \
-  KERNEL(tesela__k_interleave##width##_x##k##_avx2, woven##width##_x##k##_avx2,                     \
-         tesela__k_interleave##width##_c, width)                                                    \
-  KERNEL(tesela__k_deinterleave##width##_x##k##_avx2, unwoven##width##_x##k##_avx2,                 \
+#define KERNELS(width, k)                                                                       \
+  WEAVE_STEPS(weave##width##_x##k##_avx2, width, k)                                             \
+  UNWEAVE_STEPS(unweave##width##_x##k##_avx2, width, k)                                         \
+  static inline void woven##width##_x##k##_avx2(const tesela__rows *rows, unsigned char *dst,   \
+                                                const unsigned char *src, int64_t bytes) {      \
+    const int64_t head = tesela__past_cache(rows) ? tesela__peel(dst, width, k) : -1;           \
+    const bool ahead = rows->stores == TESELA__STORES_AHEAD && (uintptr_t)dst % 64 != 0;        \
+    if (head >= 0 && head <= bytes)                                                             \
+      woven_row_avx2(weave##width##_x##k##_avx2, dst, src, rows->src_pitch, bytes, head, k);    \
+    else                                                                                        \
+      row_avx2(weave##width##_x##k##_avx2, dst, src, rows->src_pitch, bytes, -1,                \
+               ahead ? TESELA__STORES_AHEAD : TESELA__STORES_CACHED);                           \
+  }                                                                                             \
+  static inline void unwoven##width##_x##k##_avx2(const tesela__rows *rows, unsigned char *dst, \
+                                                  const unsigned char *src, int64_t bytes) {    \
+    const bool past = tesela__past_cache(rows);                                                 \
+    const int64_t head = past && rows->dst_pitch % 64 == 0 ? tesela__peel(dst, width, 1) : -1;  \
+    if (past && head < 0 && bytes >= APART_LEAST)                                               \
+      unwoven_row_avx2(unweave##width##_x##k##_avx2, dst, src, rows->dst_pitch, bytes, k);      \
+    else                                                                                        \
+      row_avx2(unweave##width##_x##k##_avx2, dst, src, rows->dst_pitch, bytes, head,            \
+               tesela__stores_to_cache(rows));                                                  \
+  }                                                                                             \
+  KERNEL(tesela__k_interleave##width##_x##k##_avx2, woven##width##_x##k##_avx2,                 \
+         tesela__k_interleave##width##_c, width)                                                \
+  KERNEL(tesela__k_deinterleave##width##_x##k##_avx2, unwoven##width##_x##k##_avx2,             \
          tesela__k_deinterleave##width##_c, width)
 #define WIDTHS(k) KERNELS(1, k) KERNELS(2, k) KERNELS(4, k) KERNELS(8, k) KERNELS(16, k)
 WIDTHS(2)

@@ -212,8 +212,7 @@ VBMI TESELA__INLINE void weave_row_avx512(const weaver_avx512 *weaver, const tes
     at = weave_vectors_avx512(weaver, dst, src, pitch, at, bytes, k, false, true);
   else
     at = weave_vectors_avx512(weaver, dst, src, pitch, at, bytes, k, stream, false);
-  if (at < bytes && bytes >= 64 &&
-      !stream) /* whole vectors that overlap those before them are faster than parts */
+  if (at < bytes && !stream && bytes >= 64) /* a vector that overlaps those before it is faster than a part */
     weave_vectors_avx512(weaver, dst, src, pitch, bytes - 64, bytes, k, false, false);
   else if (at < bytes)
     weave_part_avx512(weaver, dst + k * at, src + at, pitch, bytes - at, k, stream);

@@ -60,7 +60,8 @@ static inline void tesela__fetch_row(const unsigned char *src, int64_t reach) {
                      const unsigned char *src, const int64_t *src_off, int64_t count) {                    \
     const int64_t n = (bytes) / (width), pitch = rows->src_pitch, zero = 0;                                \
     tesela__strided s;                                                                                     \
-    if (!tesela__strided_near(rows, width, bytes, TESELA__STRIDED_MOST) || !((cached) || tesela__past_cache(rows))) {  \
+    if (!tesela__strided_near(rows, width, bytes, TESELA__STRIDED_MOST) ||                                 \
+        !((cached) || tesela__past_cache(rows))) {                                                         \
       c_kernel(rows, dst, dst_off, src, src_off, count);                                                   \
       return;                                                                                              \
     }                                                                                                      \
@@ -70,9 +71,10 @@ static inline void tesela__fetch_row(const unsigned char *src, int64_t reach) {
       unsigned char *to = dst + dst_off[i];                                                                \
       const unsigned char *from = src + src_off[i];                                                        \
       tesela__rows part = *rows;                                                                           \
-      if (pitch < 0 && tesela__past_cache(rows) && i + ahead < count)                                                  \
+      if (pitch < 0 && tesela__past_cache(rows) && i + ahead < count)                                      \
         tesela__fetch_row(src + src_off[i + ahead], reach);                                                \
-      const int64_t peel = tesela__past_cache(rows) && rows->n * (width) >= 256 ? tesela__peel(to, width, 1) : -1;     \
+      const int64_t peel =                                                                                 \
+          tesela__past_cache(rows) && rows->n * (width) >= 256 ? tesela__peel(to, width, 1) : -1;          \
       int64_t e = peel >= 0 ? peel / (width) : 0;                                                          \
       if (pitch < 0 && e == 0) e = peel == 0 ? 64 / (width) : 1; /* vectors reach to the element before */ \
       part.n = e;                                                                                          \

@@ -57,6 +57,12 @@ tesela_status tesela_plan_print(const tesela_plan *plan, const tesela_writer *to
   return tesela__sink_finish(&sink, err);
 }
 
+/* Do the tiles of a transpose follow each other in rows of src, and not in those of dst? */
+static bool goes_along_src(const tesela__piece *piece) {
+  const int32_t n = piece->n_levels;
+  return n >= 2 && piece->level[n - 1].kind == TESELA__TILE_A && piece->level[n - 2].kind == TESELA__TILE_B;
+}
+
 /* The content of a full tile: "of 32x1024 elements", "of 4 runs of 128 elements from 2 rows", "of 8 runs of 288 bytes +
  * 224 bytes of padding each". */
 static void put_runs(tesela__sink *sink, const tesela_plan *plan, const tesela__piece *piece) {
@@ -78,7 +84,8 @@ static void put_runs(tesela__sink *sink, const tesela_plan *plan, const tesela__
     return;
   }
   if (piece->transpose_fn) {
-    tesela__putf(sink, "of %dx%d elements", (int)piece->nb, (int)piece->na);
+    tesela__putf(sink, "of %dx%d elements%s", (int)piece->nb, (int)piece->na,
+                 goes_along_src(piece) ? ", along src" : "");
     return;
   }
   tesela__putf(sink, "of %" PRId64 " run%s of %" PRId64 " %s%s", runs, runs == 1 ? "" : "s", piece->run,

@@ -55,8 +55,9 @@ static void try_permute(const tesela__kernel *kernel) {
           if (pick[k].write >> b & 1) *to = src_arena[src_off[r] + pick[k].from + pick[k].index[b]];
       }
   }
-  const tesela__rows rows = {
-      .n = 1, .stores = stream ? TESELA__STORES_STREAM : TESELA__STORES_CACHED, .permute = {line, pick, NULL, n_lines, filled ? fill : NULL}};
+  const tesela__rows rows = {.n = 1,
+                             .stores = stream ? TESELA__STORES_STREAM : TESELA__STORES_CACHED,
+                             .permute = {line, pick, NULL, n_lines, filled ? fill : NULL}};
   ((tesela__rows_fn *)kernel->fn)(&rows, dst_arena + base, dst_off, src_arena, src_off, count);
   tesela__fence();
   check_dst(kernel, stream ? "stream" : "cached");
@@ -146,8 +147,9 @@ static void try_permute_bits(const tesela__kernel *kernel) {
     for (int32_t i = 0; i < c.n_lines; i++)
       expect_line(&c, &c.line[i], want + base + dst_off[r] + c.line[i].to, src_arena + src_off[r]);
   }
-  const tesela__rows rows = {
-      .n = 1, .stores = stream ? TESELA__STORES_STREAM : TESELA__STORES_CACHED, .permute = {c.line, c.pick, c.round, c.n_lines, c.filled ? c.fill : NULL}};
+  const tesela__rows rows = {.n = 1,
+                             .stores = stream ? TESELA__STORES_STREAM : TESELA__STORES_CACHED,
+                             .permute = {c.line, c.pick, c.round, c.n_lines, c.filled ? c.fill : NULL}};
   ((tesela__rows_fn *)kernel->fn)(&rows, dst_arena + base, dst_off, src_arena, src_off, count);
   tesela__fence();
   check_dst(kernel, stream ? "stream" : "cached");
