@@ -186,7 +186,7 @@ static void try_rows(const tesela__kernel *kernel) {
   tesela__fence();
   snprintf(what, sizeof what,
            "%" PRId64 " rows, n %" PRId64 ", k %" PRId64 ", dst pitch %" PRId64 ", src pitch %" PRId64
-           ", stream %d, dst %" PRId64,
+           ", stores %d, dst %" PRId64,
            c.count, c.rows.n, c.rows.k, c.rows.dst_pitch, c.rows.src_pitch, c.rows.stores,
            c.dst_off[0] + c.dst_base * (bits_of_dst(kernel->kind) ? 8 : 1));
   check_dst(kernel, what);
