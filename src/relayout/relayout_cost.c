@@ -291,8 +291,8 @@ static bool is_moved_well(const tesela__job *job) {
   return tesela__quick_cost(job) < WELL || (permute.applies && permute.cost < WELL);
 }
 
-/* Does src, in the cache, have gaps after all its elements? Runs of it would be these gaps: `u16 [3431,12]`, every 8th element, went through buffers at a
- * third of the speed of the gather. */
+/* Has src, in the cache, no two elements that are neighbours? A run of it is mostly gaps: `u16 [3431,12]`, every 8th element, went through buffers
+ * at a third of the speed of other ways. */
 static bool is_sparse(const tesela__job *job) {
   if (job->random || tesela__wanted(job->plan) == TESELA_SOLVER_BITS || tesela__may_stream(job)) return false;
   for (int32_t i = 0; i < job->box->n_loops; i++)
