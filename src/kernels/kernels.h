@@ -4,7 +4,7 @@
  *
  * Kernels move bits; only conversions depend on types. All kernels have base addresses and tables of byte offsets, so
  * that any nest of loops can call them. A kernel accesses only the bytes that its contract names, and needs no
- * alignment unless stated. `stream` allows stores past the cache (non-temporal): the kernel uses them for whole aligned
+ * alignment unless stated. PAST_CACHE allows stores past the cache (non-temporal): the kernel uses them for whole aligned
  * 64-byte lines of dst, and ordinary stores for the rest; at the end the caller calls tesela__fence. Conversions of
  * rows stream whole steps of 16 bytes or more, at addresses that are a multiple of the bytes of a step.
  */
@@ -79,11 +79,11 @@ typedef struct tesela__permute {
   const uint8_t *fill; /* 64 bytes, for bytes that are written and not picked; or NULL if all are picked */
 } tesela__permute;
 
-/* How a kernel stores. AHEAD: through the cache, and it may fetch the lines of dst that it will store to: dst is not in the first cache. */
+/* How a kernel stores. AHEAD: it may fetch the lines of dst that it will store to, which are not in the first cache. */
 typedef enum tesela__stores {
-  TESELA__STORES_CACHED,
-  TESELA__STORES_STREAM,
-  TESELA__STORES_AHEAD,
+  TESELA__TO_CACHE,
+  TESELA__PAST_CACHE,
+  TESELA__TO_CACHE_AHEAD,
 } tesela__stores;
 
 typedef struct tesela__rows {
@@ -95,9 +95,7 @@ typedef struct tesela__rows {
   tesela__permute permute;
 } tesela__rows;
 
-static inline bool tesela__past_cache(const tesela__rows *rows) {
-  return rows->stores == TESELA__STORES_STREAM;
-}
+static inline bool tesela__past_cache(const tesela__rows *rows) { return rows->stores == TESELA__PAST_CACHE; }
 
 typedef void tesela__rows_fn(const tesela__rows *rows, unsigned char *dst, const int64_t *dst_off,
                              const unsigned char *src, const int64_t *src_off, int64_t count);
@@ -105,7 +103,7 @@ typedef void tesela__rows_fn(const tesela__rows *rows, unsigned char *dst, const
 /* A tile of `rows` x `cols` elements, 1 <= rows, cols, in blocks of the size in the table row:
      element i of dst row j (at dst + dst_off[j])  =  element j of src row i (at src + src_off[i])
  * Reads `cols` elements of each src row, and perhaps bytes between it and the end of the last one; writes `rows` elements of each dst row.
- * With STREAM every dst row is aligned to 64 bytes and block*width is a multiple of 64: all stores of blocks with all rows are
+ * With PAST_CACHE every dst row is aligned to 64 bytes and block*width is a multiple of 64: all stores of blocks with all rows are
  * non-temporal. */
 typedef void tesela__transpose_fn(unsigned char *dst, const int64_t *dst_off, const unsigned char *src,
                                   const int64_t *src_off, int32_t rows, int32_t cols, tesela__stores stores);

@@ -73,13 +73,13 @@ TESELA__INLINE void tesela__fetch_dst(const unsigned char *dst, int64_t n) {
 
 /* How a kernel stores what cannot go past the cache. */
 static inline tesela__stores tesela__stores_to_cache(const tesela__rows *rows) {
-  return tesela__past_cache(rows) ? TESELA__STORES_CACHED : rows->stores;
+  return tesela__past_cache(rows) ? TESELA__TO_CACHE : rows->stores;
 }
 
 /* AHEAD: fetch the start of the row of dst after row i. */
 TESELA__INLINE void tesela__fetch_next(const tesela__rows *rows, const unsigned char *dst,
                                        const int64_t *dst_off, int64_t i, int64_t count) {
-  if (rows->stores == TESELA__STORES_AHEAD && i + 1 < count)
+  if (rows->stores == TESELA__TO_CACHE_AHEAD && i + 1 < count)
     tesela__fetch_dst(dst + dst_off[i + 1], tesela__min(rows->n, TESELA__DST_AHEAD));
 }
 

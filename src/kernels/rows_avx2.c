@@ -105,7 +105,7 @@ AVX2 void tesela__k_copy_avx2(const tesela__rows *rows, unsigned char *dst, cons
   } else if (n <= 32) {
     tesela__k_copy_c(rows, dst, dst_off, src, src_off, count);
   } else {
-    const bool ahead = rows->stores == TESELA__STORES_AHEAD;
+    const bool ahead = rows->stores == TESELA__TO_CACHE_AHEAD;
     for (int64_t i = 0; i < count; i++) {
       unsigned char *to = dst + dst_off[i];
       const unsigned char *from = src + src_off[i];

@@ -124,7 +124,7 @@ AVX512 void tesela__k_copy_avx512(const tesela__rows *rows, unsigned char *dst, 
   } else {
     for (int64_t i = 0; i < count; i++) {
       tesela__fetch_next(rows, dst, dst_off, i, count);
-      copy_row_avx512(dst + dst_off[i], src + src_off[i], n, rows->stores == TESELA__STORES_AHEAD);
+      copy_row_avx512(dst + dst_off[i], src + src_off[i], n, rows->stores == TESELA__TO_CACHE_AHEAD);
     }
   }
 }

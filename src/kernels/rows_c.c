@@ -2,7 +2,7 @@
 /*
  * rows_c.c - rows of bytes and of whole elements, in portable C: copy, interleave, deinterleave, strided, stream.
  *
- * The reference and the fallback of the other instruction sets; `stream` is ignored. Elements are copied by memcpy of a
+ * The reference and the fallback of the other instruction sets; `stores` is ignored. Elements are copied by memcpy of a
  * constant size, which compilers turn into one move; they also vectorise the loops with constant width and k.
  */
 #include "kernels/rows.h"

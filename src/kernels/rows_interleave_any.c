@@ -43,7 +43,7 @@ static void deinterleave_row_any(const weave_any *w, const tesela__rows *rows, u
     for (int64_t s = 0; s < rows->k; s += MOST_WOVEN)
       w->move(dst + s * w->pitch + e * w->width, w->stream, src + (e * rows->k + s) * w->width, w->e,
               (int32_t)tesela__min(rows->n - e, n), (int32_t)tesela__min(rows->k - s, MOST_WOVEN),
-              peel == 0 || (peel > 0 && e > 0) ? TESELA__STORES_STREAM : tesela__stores_to_cache(rows));
+              peel == 0 || (peel > 0 && e > 0) ? TESELA__PAST_CACHE : tesela__stores_to_cache(rows));
 }
 
 #define KERNEL(name, row, pitch, transpose, width)                                                          \

@@ -204,10 +204,10 @@ AVX2 TESELA__INLINE void unweave_step_avx2(unsigned char *dst, const unsigned ch
 #define WEAVE_STEPS(name, width, k)                                                                \
   AVX2 static void name(unsigned char *dst, const unsigned char *src, int64_t pitch, int64_t from, \
                         int64_t to, tesela__stores stores) {                                       \
-    if (stores == TESELA__STORES_STREAM)                                                           \
+    if (stores == TESELA__PAST_CACHE)                                                              \
       for (int64_t at = from; at < to; at += 32)                                                   \
         weave_step_avx2(dst, src, pitch, at, true, false, width, k);                               \
-    else if (stores == TESELA__STORES_AHEAD)                                                       \
+    else if (stores == TESELA__TO_CACHE_AHEAD)                                                     \
       for (int64_t at = from; at + 32 <= to; at += 32)                                             \
         weave_step_avx2(dst, src, pitch, at, false, true, width, k);                               \
     else                                                                                           \
@@ -217,9 +217,9 @@ AVX2 TESELA__INLINE void unweave_step_avx2(unsigned char *dst, const unsigned ch
 #define UNWEAVE_STEPS(name, width, k)                                                                        \
   AVX2 static void name(unsigned char *dst, const unsigned char *src, int64_t pitch, int64_t at, int64_t to, \
                         tesela__stores stores) {                                                             \
-    if (stores == TESELA__STORES_STREAM)                                                                     \
+    if (stores == TESELA__PAST_CACHE)                                                                        \
       for (; at < to; at += 64) unweave_step_avx2(dst, src, pitch, at, true, false, width, k);               \
-    else if (stores == TESELA__STORES_AHEAD)                                                                 \
+    else if (stores == TESELA__TO_CACHE_AHEAD)                                                               \
       for (; at + 64 <= to; at += 64) unweave_step_avx2(dst, src, pitch, at, false, true, width, k);         \
     for (; at + 32 <= to; at += 32) unweave_half_avx2(dst, src, pitch, at, width, k);                        \
   }
@@ -233,8 +233,8 @@ AVX2 static void put_woven_part_avx2(steps_avx2 *weave, unsigned char *dst, cons
                                      int64_t pitch, int64_t from, int64_t to, int64_t bytes, int k) {
   unsigned char woven[8 * 64];
   const int64_t first = tesela__min(from, bytes - 32), n = tesela__max(to, first + 32) - first;
-  weave(woven, src + first, pitch, 0, n, TESELA__STORES_CACHED);
-  if (n % 32) weave(woven, src + first, pitch, n - 32, n, TESELA__STORES_CACHED);
+  weave(woven, src + first, pitch, 0, n, TESELA__TO_CACHE);
+  if (n % 32) weave(woven, src + first, pitch, n - 32, n, TESELA__TO_CACHE);
   const unsigned char *at = woven + k * (from - first), *end = at + k * (to - from);
   for (dst += k * from; at < end;) {
     const int64_t step = tesela__min(end - at, 64 - ((int64_t)(uintptr_t)dst & 63));
@@ -251,7 +251,7 @@ AVX2 static void woven_row_avx2(steps_avx2 *weave, unsigned char *dst, const uns
                                 int64_t pitch, int64_t bytes, int64_t head, int k) {
   const int64_t at = head + (bytes - head) / 64 * 64;
   if (head) put_woven_part_avx2(weave, dst, src, pitch, 0, head, bytes, k);
-  weave(dst, src, pitch, head, at, TESELA__STORES_STREAM);
+  weave(dst, src, pitch, head, at, TESELA__PAST_CACHE);
   if (at < bytes) put_woven_part_avx2(weave, dst, src, pitch, at, bytes, bytes, k);
 }
 
@@ -261,13 +261,13 @@ static inline void row_avx2(steps_avx2 *steps, unsigned char *dst, const unsigne
                             int64_t bytes, int64_t head, tesela__stores stores) {
   int64_t at = 0;
   if (head >= 0 && head + 64 <= bytes) {
-    if (head) steps(dst, src, pitch, 0, 32, TESELA__STORES_CACHED);
-    if (head > 32) steps(dst, src, pitch, head - 32, head, TESELA__STORES_CACHED);
+    if (head) steps(dst, src, pitch, 0, 32, TESELA__TO_CACHE);
+    if (head > 32) steps(dst, src, pitch, head - 32, head, TESELA__TO_CACHE);
     at = head + (bytes - head) / 64 * 64;
-    steps(dst, src, pitch, head, at, TESELA__STORES_STREAM);
+    steps(dst, src, pitch, head, at, TESELA__PAST_CACHE);
   }
   steps(dst, src, pitch, at, bytes, stores);
-  if ((bytes - at) % 32) steps(dst, src, pitch, bytes - 32, bytes, TESELA__STORES_CACHED);
+  if ((bytes - at) % 32) steps(dst, src, pitch, bytes - 32, bytes, TESELA__TO_CACHE);
 }
 
 /* Bytes of each stream that are taken apart at a time where streams begin within lines, and of a row that long. */
@@ -282,7 +282,7 @@ AVX2 static void unweave_apart_avx2(steps_avx2 *unweave, unsigned char *dst, con
   unsigned char *const first = buffer + 64 + ((uintptr_t)dst & 63);
   for (int64_t at = 0, n; at < bytes; at += n) {
     n = tesela__min(APART_BYTES, bytes - at);
-    unweave(first, src + k * at, apart, 0, n, TESELA__STORES_CACHED);
+    unweave(first, src + k * at, apart, 0, n, TESELA__TO_CACHE);
     for (int s = 0; s < k; s++) {
       unsigned char *from = first + s * apart, *to = dst + s * pitch + at;
       const int64_t phase = (int64_t)((uintptr_t)from & 63);
@@ -306,8 +306,8 @@ static inline void unwoven_row_avx2(steps_avx2 *unweave, unsigned char *dst, con
                                     int64_t pitch, int64_t bytes, int k) {
   const int64_t at = bytes / 64 * 64;
   unweave_apart_avx2(unweave, dst, src, pitch, at, k);
-  unweave(dst, src, pitch, at, bytes, TESELA__STORES_CACHED);
-  if (bytes % 32) unweave(dst, src, pitch, bytes - 32, bytes, TESELA__STORES_CACHED);
+  unweave(dst, src, pitch, at, bytes, TESELA__TO_CACHE);
+  if (bytes % 32) unweave(dst, src, pitch, bytes - 32, bytes, TESELA__TO_CACHE);
 }
 
 #define KERNEL(name, row, c_kernel, width)                                                                  \
@@ -327,12 +327,12 @@ static inline void unwoven_row_avx2(steps_avx2 *unweave, unsigned char *dst, con
   static inline void woven##width##_x##k##_avx2(const tesela__rows *rows, unsigned char *dst,   \
                                                 const unsigned char *src, int64_t bytes) {      \
     const int64_t head = tesela__past_cache(rows) ? tesela__peel(dst, width, k) : -1;           \
-    const bool ahead = rows->stores == TESELA__STORES_AHEAD && (uintptr_t)dst % 64 != 0;        \
+    const bool ahead = rows->stores == TESELA__TO_CACHE_AHEAD && (uintptr_t)dst % 64 != 0;      \
     if (head >= 0 && head <= bytes)                                                             \
       woven_row_avx2(weave##width##_x##k##_avx2, dst, src, rows->src_pitch, bytes, head, k);    \
     else                                                                                        \
       row_avx2(weave##width##_x##k##_avx2, dst, src, rows->src_pitch, bytes, -1,                \
-               ahead ? TESELA__STORES_AHEAD : TESELA__STORES_CACHED);                           \
+               ahead ? TESELA__TO_CACHE_AHEAD : TESELA__TO_CACHE);                              \
   }                                                                                             \
   static inline void unwoven##width##_x##k##_avx2(const tesela__rows *rows, unsigned char *dst, \
                                                   const unsigned char *src, int64_t bytes) {    \

@@ -208,7 +208,7 @@ VBMI TESELA__INLINE void weave_row_avx512(const weaver_avx512 *weaver, const tes
   bool stream = at >= 0 && at <= bytes;
   if (!stream) at = 0;
   if (at) weave_part_avx512(weaver, dst, src, pitch, at, k, false);
-  if (rows->stores == TESELA__STORES_AHEAD && (uintptr_t)dst % 64 != 0)
+  if (rows->stores == TESELA__TO_CACHE_AHEAD && (uintptr_t)dst % 64 != 0)
     at = weave_vectors_avx512(weaver, dst, src, pitch, at, bytes, k, false, true);
   else
     at = weave_vectors_avx512(weaver, dst, src, pitch, at, bytes, k, stream, false);
@@ -304,7 +304,7 @@ VBMI TESELA__INLINE void unweave_row_avx512(const weaver_avx512 *weaver, const t
   if (past && !stream && bytes >= SHIFTED_LEAST) {
     at = bytes / 64 * 64;
     unweave_shifted_avx512(weaver, dst, pitch, src, at, k);
-  } else if (rows->stores == TESELA__STORES_AHEAD) {
+  } else if (rows->stores == TESELA__TO_CACHE_AHEAD) {
     at = unweave_vectors_avx512(weaver, dst, pitch, src, at, bytes, k, true);
   } else if (!past) {
     at = unweave_vectors_avx512(weaver, dst, pitch, src, at, bytes, k, false);

@@ -133,7 +133,7 @@ static inline bool tesela__crosses_lines(const unsigned char *dst, const int64_t
 }
 
 /* Fetch the line that each dst row of the block ends in: a store to two lines waits for both. Emerald Rapids, in L2, GB/s of both sides: `f64 [201,301]`
- * from 31 to 55, `f32 [361,477]` from 21 to 36; where rows begin with lines it gains nothing. Apart, as blocks need all registers. */
+ * from 31 to 55, `f32 [361,477]` from 21 to 36; where rows begin with lines it gains nothing. Takes no block: its address would keep it in memory. */
 TESELA__INLINE void tesela__fetch_ends(const unsigned char *end, const int64_t *off, int32_t n) {
   for (int32_t j = 0; j < n; j++) __builtin_prefetch(end + off[j], 1, 3);
 }
@@ -142,42 +142,42 @@ TESELA__INLINE void tesela__fetch_ends(const unsigned char *end, const int64_t *
 #define TESELA__TRANSPOSE(symbol, isa, body, width) TESELA__TRANSPOSE_BLOCKS(, symbol, isa, body, width)
 
 /* The same for a function of any linkage. A single block has a function of its own, whose registers are not those of the loops. */
-#define TESELA__TRANSPOSE_BLOCKS(linkage, symbol, isa, body, width)                                         \
-  static __attribute__((noinline)) TESELA__TARGET(isa) void symbol##_block(                                 \
-      unsigned char *dst, const int64_t *dst_off, const unsigned char *src, const int64_t *src_off,         \
-      int32_t rows, int32_t cols, tesela__stores stores) {                                                  \
-    const unsigned char *end = src + src_off[rows - 1] + cols * (width);                                    \
-    const bool stream = rows == 64 / (width) && stores == TESELA__STORES_STREAM;                            \
-    const tesela__transpose_block block = {dst, dst_off, src, src_off, end, rows, cols, stream};            \
-    body(width, &block);                                                                                    \
-  }                                                                                                         \
-  linkage TESELA__TARGET(isa) void symbol(unsigned char *dst, const int64_t *dst_off,                       \
-                                          const unsigned char *src, const int64_t *src_off, int32_t rows,   \
-                                          int32_t cols, tesela__stores stores) {                            \
-    enum { BLOCK = 64 / (width) };                                                                          \
-    if (rows <= BLOCK && cols <= BLOCK) {                                                                   \
-      symbol##_block(dst, dst_off, src, src_off, rows, cols, stores);                                       \
-      return;                                                                                               \
-    }                                                                                                       \
-    const unsigned char *end = src + src_off[rows - 1] + (int64_t)cols * (width);                           \
-    for (int32_t a = 0; a < cols; a += BLOCK) {                                                             \
-      const int32_t n_cols = cols - a < BLOCK ? cols - a : BLOCK;                                           \
-      const bool ahead = stores == TESELA__STORES_AHEAD && tesela__crosses_lines(dst, dst_off + a, n_cols); \
-      for (int32_t b = 0; b < rows; b += BLOCK) {                                                           \
-        const int32_t n_rows = rows - b < BLOCK ? rows - b : BLOCK;                                         \
-        const tesela__transpose_block block = {.dst = dst + (int64_t)b * (width),                           \
-                                               .dst_off = dst_off + a,                                      \
-                                               .src = src + (int64_t)a * (width),                           \
-                                               .src_off = src_off + b,                                      \
-                                               .end = end,                                                  \
-                                               .rows = n_rows,                                              \
-                                               .cols = n_cols,                                              \
-                                               .stream =                                                    \
-                                                   n_rows == BLOCK && stores == TESELA__STORES_STREAM};     \
-        if (ahead) tesela__fetch_ends(dst + (int64_t)(b + n_rows) * (width), dst_off + a, n_cols);          \
-        body(width, &block);                                                                                \
-      }                                                                                                     \
-    }                                                                                                       \
+#define TESELA__TRANSPOSE_BLOCKS(linkage, symbol, isa, body, width)                                        \
+  static __attribute__((noinline)) TESELA__TARGET(isa) void symbol##_block(                                \
+      unsigned char *dst, const int64_t *dst_off, const unsigned char *src, const int64_t *src_off,        \
+      int32_t rows, int32_t cols, tesela__stores stores) {                                                 \
+    const unsigned char *end = src + src_off[rows - 1] + cols * (width);                                   \
+    const bool stream = rows == 64 / (width) && stores == TESELA__PAST_CACHE;                              \
+    const tesela__transpose_block block = {dst, dst_off, src, src_off, end, rows, cols, stream};           \
+    body(width, &block);                                                                                   \
+  }                                                                                                        \
+  linkage TESELA__TARGET(isa) void symbol(unsigned char *dst, const int64_t *dst_off,                      \
+                                          const unsigned char *src, const int64_t *src_off, int32_t rows,  \
+                                          int32_t cols, tesela__stores stores) {                           \
+    enum { BLOCK = 64 / (width) };                                                                         \
+    if (rows <= BLOCK && cols <= BLOCK) {                                                                  \
+      symbol##_block(dst, dst_off, src, src_off, rows, cols, stores);                                      \
+      return;                                                                                              \
+    }                                                                                                      \
+    const unsigned char *end = src + src_off[rows - 1] + (int64_t)cols * (width);                          \
+    for (int32_t a = 0; a < cols; a += BLOCK) {                                                            \
+      const int32_t n_cols = cols - a < BLOCK ? cols - a : BLOCK;                                          \
+      const bool ahead =                                                                                   \
+          stores == TESELA__TO_CACHE_AHEAD && tesela__crosses_lines(dst, dst_off + a, n_cols);             \
+      for (int32_t b = 0; b < rows; b += BLOCK) {                                                          \
+        const int32_t n_rows = rows - b < BLOCK ? rows - b : BLOCK;                                        \
+        const tesela__transpose_block block = {.dst = dst + (int64_t)b * (width),                          \
+                                               .dst_off = dst_off + a,                                     \
+                                               .src = src + (int64_t)a * (width),                          \
+                                               .src_off = src_off + b,                                     \
+                                               .end = end,                                                 \
+                                               .rows = n_rows,                                             \
+                                               .cols = n_cols,                                             \
+                                               .stream = n_rows == BLOCK && stores == TESELA__PAST_CACHE}; \
+        if (ahead) tesela__fetch_ends(dst + (int64_t)(b + n_rows) * (width), dst_off + a, n_cols);         \
+        body(width, &block);                                                                               \
+      }                                                                                                    \
+    }                                                                                                      \
   }
 
 #endif

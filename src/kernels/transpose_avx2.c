@@ -273,24 +273,24 @@ TESELA__INLINE TESELA__TARGET(TESELA__AVX2) void transpose256(int width, const t
                                                       int32_t rows, int32_t cols, tesela__stores stores) {  \
     enum { BLOCK = 64 / (width) };                                                                          \
     const int32_t left_cols = cols % BLOCK, left_rows = rows % BLOCK;                                       \
-    if (left_cols > 0 && !(stores == TESELA__STORES_STREAM && rows >= BLOCK) &&                             \
+    if (left_cols > 0 && !(stores == TESELA__PAST_CACHE && rows >= BLOCK) &&                                \
         is_few256(width, rows, left_cols)) {                                                                \
       cols -= left_cols;                                                                                    \
       one_by_one256(width)(dst, dst_off + cols, src + (int64_t)cols * (width), src_off, rows, left_cols,    \
-                           TESELA__STORES_CACHED);                                                          \
+                           TESELA__TO_CACHE);                                                               \
     }                                                                                                       \
     if (left_rows > 0 && cols > 0 && is_few256(width, left_rows, cols)) {                                   \
       rows -= left_rows;                                                                                    \
       one_by_one256(width)(dst + (int64_t)rows * (width), dst_off, src, src_off + rows, left_rows, cols,    \
-                           TESELA__STORES_CACHED);                                                          \
+                           TESELA__TO_CACHE);                                                               \
     }                                                                                                       \
     if (rows > 0 && cols > 0) symbol##_blocks(dst, dst_off, src, src_off, rows, cols, stores);              \
   }                                                                                                         \
   void symbol(unsigned char *dst, const int64_t *dst_off, const unsigned char *src, const int64_t *src_off, \
               int32_t rows, int32_t cols, tesela__stores stores) {                                          \
     enum { BLOCK = 64 / (width) };                                                                          \
-    if (is_few256(width, rows, cols) && !(stores == TESELA__STORES_STREAM && rows >= BLOCK))                \
-      one_by_one256(width)(dst, dst_off, src, src_off, rows, cols, TESELA__STORES_CACHED);                  \
+    if (is_few256(width, rows, cols) && !(stores == TESELA__PAST_CACHE && rows >= BLOCK))                   \
+      one_by_one256(width)(dst, dst_off, src, src_off, rows, cols, TESELA__TO_CACHE);                       \
     else if (((rows | cols) & (BLOCK - 1)) == 0 || (rows <= BLOCK && cols <= BLOCK))                        \
       symbol##_blocks(dst, dst_off, src, src_off, rows, cols, stores);                                      \
     else                                                                                                    \

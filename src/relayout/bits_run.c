@@ -40,7 +40,7 @@ void tesela__bits_move_runs(tesela__bits_move *m, const int64_t *count, int32_t 
   m->bytes = m->rows.n * bits_of_unit / 8;
   m->rows.n >>= m->down;
   m->stream = m->stream && m->bytes >= LONG;
-  m->rows.stores = m->stream ? TESELA__STORES_STREAM : TESELA__STORES_CACHED;
+  m->rows.stores = m->stream ? TESELA__PAST_CACHE : TESELA__TO_CACHE;
   m->meet = tesela__bits_runs_meet(side);
   for (int32_t i = 0; i < side->n_loops; i++)
     n[i] = side->loop[i].cut < 0 ? side->loop[i].n : count[side->loop[i].cut];

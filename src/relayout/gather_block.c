@@ -181,7 +181,7 @@ static void transpose_run(const tesela__gather_run *run, const tesela__gather_ta
       for (int32_t a = p->first[i]; a < end_a; a += block) {
         run->transpose(to + p->dst[a], q->dst + b, from + q->src[b], p->src + a,
                        (int32_t)tesela__min(block, end_a - a), (int32_t)tesela__min(block, end_b - b),
-                       TESELA__STORES_CACHED);
+                       TESELA__TO_CACHE);
         prefetch_share_of(ahead);
       }
   }

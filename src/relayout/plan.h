@@ -238,7 +238,7 @@ typedef struct tesela__piece {
   bool lines;   /* all writes start and end at lines if the base does; contiguous converted rows need only
                    start at one */
   bool stage;   /* the dst rows of a tile are dense: it can go through the staging buffer */
-  bool ahead;   /* of a transpose: lines of dst are fetched before they are stored to in parts */
+  bool ahead;   /* kernels fetch lines of dst before they store to them */
   bool fine;    /* calls of the kernel have few rows, with prefetches evenly between them; always staged */
   /* The level that continues staged rows, or -1: an unfinished line is carried to its next tile, which is `carry_step` tiles later. */
   int32_t carry_level;

@@ -76,7 +76,7 @@ static void tile_bits(const tesela__worker *w, const tesela__tile *tile) {
   unsigned char pattern[80];
   tesela__rows rows = piece->rows;
   rows.n = tile->run;
-  rows.stores = TESELA__STORES_CACHED;
+  rows.stores = TESELA__TO_CACHE;
   for (size_t i = 0; i < sizeof pattern && piece->fill; i += 16)
     memcpy(pattern + i, w->plan->fill_pattern, 16);
   const unsigned char *src = piece->fill ? pattern : tile->src;
@@ -172,9 +172,9 @@ static void some_rows(tesela__worker *w, const tesela__rows *rows, unsigned char
 
 /* Of what goes straight to dst. */
 static tesela__stores direct_stores(const tesela__worker *w) {
-  return w->store == TESELA__STORE_STREAM ? TESELA__STORES_STREAM
-         : w->piece->ahead                ? TESELA__STORES_AHEAD
-                                          : TESELA__STORES_CACHED;
+  return w->store == TESELA__STORE_STREAM ? TESELA__PAST_CACHE
+         : w->piece->ahead                ? TESELA__TO_CACHE_AHEAD
+                                          : TESELA__TO_CACHE;
 }
 
 static tesela__rows rows_of(const tesela__worker *w, const tesela__tile *tile, tesela__stores stores) {
@@ -289,15 +289,15 @@ static void stage_blocks(tesela__worker *w, const block_source *s, const staged_
   for (int64_t i = 0; i < r->n; i += block) {
     int32_t n = (int32_t)tesela__min(block, r->n - i);
     if (apart)
-      blocks_apart(w, s, r->a + i, n, w->stage, stage_off + i, TESELA__STORES_CACHED);
+      blocks_apart(w, s, r->a + i, n, w->stage, stage_off + i, TESELA__TO_CACHE);
     else
-      blocks_along(w, s, r->a + i, n, w->stage, stage_off + i, TESELA__STORES_CACHED);
+      blocks_along(w, s, r->a + i, n, w->stage, stage_off + i, TESELA__TO_CACHE);
   }
 }
 
 static void stage_rows(tesela__worker *w, const tesela__tile *tile, const staged_rows *r,
                        const int64_t *stage_off) {
-  tesela__rows rows = rows_of(w, tile, TESELA__STORES_CACHED);
+  tesela__rows rows = rows_of(w, tile, TESELA__TO_CACHE);
   int64_t group = rows_at_a_time(w);
   for (int64_t i = 0; i < r->n; i++)
     some_rows(w, &rows, w->stage + stage_off[i], tile->src + w->plan->table[w->piece->sa + r->a + i],
@@ -420,7 +420,7 @@ static void tile_woven_bits(tesela__worker *w, const tesela__tile *tile) {
     else
       piece->bit_block_fn(tile->dst + da[0], da[1] - da[0], w->pack, off, NULL, bytes);
   }
-  rows.stores = piece->stream ? TESELA__STORES_STREAM : TESELA__STORES_CACHED;
+  rows.stores = piece->stream ? TESELA__PAST_CACHE : TESELA__TO_CACHE;
   if (piece->weaves_out) piece->weave_fn(&rows, tile->dst, &zero, w->pack, &zero, 1);
 }
 

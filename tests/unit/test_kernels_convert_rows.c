@@ -54,7 +54,7 @@ static void try_rows(const tesela__kernel *kernel) {
   char what[120];
   snprintf(what, sizeof what,
            "%" PRId64 " rows of %" PRId64 " elements at %" PRId64 ", the second at %" PRId64 "%s", count, n,
-           at, at + off[count > 1], rows.stores == TESELA__STORES_STREAM ? ", past the cache" : "");
+           at, at + off[count > 1], rows.stores == TESELA__PAST_CACHE ? ", past the cache" : "");
   check_dst(kernel, what);
 }
 

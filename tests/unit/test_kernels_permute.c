@@ -56,7 +56,7 @@ static void try_permute(const tesela__kernel *kernel) {
       }
   }
   const tesela__rows rows = {.n = 1,
-                             .stores = stream ? TESELA__STORES_STREAM : TESELA__STORES_CACHED,
+                             .stores = stream ? TESELA__PAST_CACHE : TESELA__TO_CACHE,
                              .permute = {line, pick, NULL, n_lines, filled ? fill : NULL}};
   ((tesela__rows_fn *)kernel->fn)(&rows, dst_arena + base, dst_off, src_arena, src_off, count);
   tesela__fence();
@@ -148,7 +148,7 @@ static void try_permute_bits(const tesela__kernel *kernel) {
       expect_line(&c, &c.line[i], want + base + dst_off[r] + c.line[i].to, src_arena + src_off[r]);
   }
   const tesela__rows rows = {.n = 1,
-                             .stores = stream ? TESELA__STORES_STREAM : TESELA__STORES_CACHED,
+                             .stores = stream ? TESELA__PAST_CACHE : TESELA__TO_CACHE,
                              .permute = {c.line, c.pick, c.round, c.n_lines, c.filled ? c.fill : NULL}};
   ((tesela__rows_fn *)kernel->fn)(&rows, dst_arena + base, dst_off, src_arena, src_off, count);
   tesela__fence();

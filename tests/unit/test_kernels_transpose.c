@@ -127,7 +127,7 @@ static void place_together(int64_t *place, int32_t n, int64_t bytes) {
 
 static block_case draw_case(int32_t width, int32_t rows, int32_t cols, tesela__stores stores) {
   block_case c = {.width = width, .rows = rows, .cols = cols, .stores = stores};
-  place_rows(c.dst_off, cols, (int64_t)rows * width, stores == TESELA__STORES_STREAM ? 64 : 1);
+  place_rows(c.dst_off, cols, (int64_t)rows * width, stores == TESELA__PAST_CACHE ? 64 : 1);
   place_rows(c.src_off, rows, (int64_t)cols * width, 1);
   c.dst_base = below((int64_t)arena);
   c.src_base = below((int64_t)arena);
@@ -153,7 +153,7 @@ static void run(tesela__transpose_fn *kernel, const block_case *c) {
   memcpy(dst_off, c->dst_off, dst_size);
   memcpy(src_off, c->src_off, src_size);
   kernel(dst_arena + c->dst_base, dst_off, src_arena + c->src_base, src_off, c->rows, c->cols, c->stores);
-  if (c->stores == TESELA__STORES_STREAM) tesela__fence();
+  if (c->stores == TESELA__PAST_CACHE) tesela__fence();
   free(dst_off);
   free(src_off);
 }
@@ -204,12 +204,11 @@ static void kernels_follow_the_definition(void **unused) {
     for (int32_t rows = 1; rows <= block; rows++)
       for (int32_t cols = 1; cols <= block; cols++)
         for (int trial = 0; trial < (block <= 16 ? 8 : 1); trial++)
-          check_case(kernel, rows, cols, TESELA__STORES_CACHED);
+          check_case(kernel, rows, cols, TESELA__TO_CACHE);
     for (int32_t rows = 1; rows <= block; rows++)
-      for (int trial = 0; trial < 16; trial++)
-        check_case_with(kernel, rows, block, TESELA__STORES_CACHED, true);
+      for (int trial = 0; trial < 16; trial++) check_case_with(kernel, rows, block, TESELA__TO_CACHE, true);
     for (int32_t cols = 1; cols <= block && block * kernel->width % 64 == 0; cols++)
-      for (int trial = 0; trial < 4; trial++) check_case(kernel, block, cols, TESELA__STORES_STREAM);
+      for (int trial = 0; trial < 4; trial++) check_case(kernel, block, cols, TESELA__PAST_CACHE);
     printf("%s: %" PRId32 " x %" PRId32 "\n", kernel->name, block, block);
   }
 }
@@ -227,7 +226,7 @@ static void tiles_follow_the_definition(void **unused) {
     int tried = 0;
     for (int trial = 0; trial < TRIALS; trial++) {
       tesela__stores stores = (tesela__stores)(trial % 3);
-      if (kernel->block * width % 64) stores = TESELA__STORES_AHEAD;
+      if (kernel->block * width % 64) stores = TESELA__TO_CACHE_AHEAD;
       const int32_t rows = (int32_t)(1 + below(most)), cols = (int32_t)(1 + below(most));
       const int64_t dst_row = rows * width + 64 + MOST_GAP, src_row = cols * width + MOST_GAP;
       if (dst_row * cols > (int64_t)arena || src_row * rows > (int64_t)arena) continue;
